@@ -1,0 +1,32 @@
+"""Labels for a new domain, from a classifier learnt in another."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adrem import datasets, exceptions
+    from adrem._adrem import AdREM, adapt
+    from adrem._persistence import load, save
+
+__version__ = version("adrem")
+
+__all__ = ["AdREM", "__version__", "adapt", "datasets", "exceptions", "load", "save"]
+
+# Nothing heavy is imported until it is used (PEP 562).
+_HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "save": "_persistence"}
+_MODULES = {"datasets", "exceptions"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"adrem.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"adrem.{name}")
+    raise AttributeError(f"module 'adrem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

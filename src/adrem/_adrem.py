@@ -1,0 +1,402 @@
+"""Ad-REM as a scikit-learn classifier: Algorithm 2 of the paper around Algorithm 1 of `_em`."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adrem._em import Member, Task, randomized_em
+from adrem._progress import progress
+from adrem._types import FloatArray, Matrix
+from adrem._validation import Domains, read_candidates, read_domains, read_prior, read_rows
+from adrem._voting import Tally, tally
+from adrem.exceptions import LostClassWarning
+
+_ROUTED = {"sample_domain": True, "allow_source": True}
+
+
+class AdREM(ClassifierMixin, BaseEstimator):
+    """Domain adaptation with randomized expectation maximization.
+
+    A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a random,
+    class-balanced and growing subset of the target joins the source with its current labels, the classifier is trained on
+    both, and labels all of the target anew. Several such runs, each with its own draws, take a majority vote [1]_.
+
+    Parameters
+    ----------
+    loss : {"hinge", "log_loss"}, default="hinge"
+        Loss of the classifier: a linear support vector machine or logistic regression, one-vs-rest for more than two
+        classes. Minimized is ``C * sum(losses)`` plus half the squared norm of the weights, as liblinear does.
+    C : "cv", float or list of floats, default="cv"
+        Weight of the losses. A list holds candidates, and the first one of the highest accuracy in a three-fold
+        cross-validation on the source is used in every training; "cv" is the list 1e-3, 1e-2, ..., 1e4.
+    n_iter : int, default=20
+        Number of iterations of each run.
+    n_estimators : int, default=11
+        Number of runs that vote.
+    class_prior : {"uniform", "source"}, array-like or mapping, default="uniform"
+        Share of each class in the draws from the target: equal, as in the source, or given in the order of ``classes_``
+        or by class.
+    sampling : {"balanced", "random", "all"}, default="balanced"
+        How the target is sampled: by class, whatever the labels, or every row in every iteration (plain self-training).
+    fit_intercept : bool, default=False
+        Whether to add a constant feature, regularized like the others.
+    tol : float, default=0.1
+        When a training stops, in the sense of liblinear.
+    store_path : bool, default=False
+        Whether to keep the classifier of every iteration in ``coef_path_`` and ``intercept_path_``.
+    n_jobs : int, default=None
+        Number of runs trained side by side, in threads. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws and of the folds that choose C.
+    verbose : int, default=0
+        Whether to show a progress bar on a terminal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the source.
+    transduction_ : ndarray of shape (n_target,)
+        A label for every target row given to ``fit``, in the order given. Empty after a fit on the source alone.
+    vote_share_ : ndarray of shape (n_target, n_classes)
+        Share of the runs that voted for each class.
+    C_ : float
+        The C that was used.
+    coef_ : ndarray of shape (n_members, n_classes, n_features)
+        Weights of each run's last classifier; one row for two classes, and one member after a fit on the source alone.
+    intercept_ : ndarray of shape (n_members, n_classes)
+        Intercepts, zero without ``fit_intercept``.
+    history_ : list of dict
+        One entry for each run (``member``) and ``iteration``, 0 being the source classifier: ``n_drawn``,
+        ``class_counts`` (target rows labelled with each class), ``n_changed`` (labels), ``loss`` and ``balanced_loss``
+        (equations 3 and 4 of the paper with half the squared norm, summed over the one-vs-rest problems, for the labels
+        after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it.
+    coef_path_, intercept_path_ : ndarray
+        As ``coef_`` and ``intercept_`` with a second axis for the iterations, from 0. Only with ``store_path=True``.
+    n_features_in_ : int
+        Number of features seen during ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where ``X`` had names that are all strings.
+
+    References
+    ----------
+    .. [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+    >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> float((model.transduction_ == y_target).mean())
+    1.0
+    """
+
+    # skada's convention: the domain of every row travels with it, in fit and after.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__predict_proba: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__decision_function: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__score: ClassVar[dict[str, bool]] = _ROUTED
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"hinge", "log_loss"})],
+        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "class_prior": [StrOptions({"uniform", "source"}), Mapping, "array-like"],
+        "sampling": [StrOptions({"balanced", "random", "all"})],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "store_path": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        loss: Literal["hinge", "log_loss"] = "hinge",
+        C: Literal["cv"] | float | ArrayLike = "cv",
+        n_iter: int = 20,
+        n_estimators: int = 11,
+        class_prior: Literal["uniform", "source"] | ArrayLike | Mapping[Any, float] = "uniform",
+        sampling: Literal["balanced", "random", "all"] = "balanced",
+        fit_intercept: bool = False,
+        tol: float = 0.1,
+        store_path: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.n_iter = n_iter
+        self.n_estimators = n_estimators
+        self.class_prior = class_prior
+        self.sampling = sampling
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.store_path = store_path
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_domain: ArrayLike | None = None,
+        X_target: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a labelled source and an unlabelled target.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            The rows of the source, or of both domains.
+        y : array-like of shape (n_rows,)
+            Their labels. What stands there for target rows is never read, except for the mark -1 below.
+        sample_domain : array-like of shape (n_rows,), default=None
+            0 or more for the rows of X that belong to the source, negative for those of the target. With neither this nor
+            ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
+        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
+            The rows of the target, where X holds those of the source only. Frames are matched by column name.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Multiplies C for rows of the source; ignored for rows of the target.
+
+        Returns
+        -------
+        self : AdREM
+        """
+        domains = read_domains(
+            self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight
+        )
+        fold_seed, *member_seeds = _spawn(self.random_state, 1 + self.n_estimators)
+        task = self._make_task(domains, fold_seed)
+        source = task.train_source()
+        members, n_failed = [Member(*task.machine.weights(source))], source.n_failed
+        if domains.adapts:
+            with progress(self.n_estimators * self.n_iter, "Ad-REM", self.verbose) as advance:
+                members = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(randomized_em)(
+                        task,
+                        source,
+                        n_iter=self.n_iter,
+                        sampling=self.sampling,
+                        rng=np.random.default_rng(seed),
+                        store_path=self.store_path,
+                        advance=advance,
+                    )
+                    for seed in member_seeds
+                )
+        elif self.store_path:
+            members[0].path.append(task.machine.weights(source))
+        self._keep(domains, task.C, members)
+        self._warn(members, n_failed)
+        return self
+
+    def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
+        from adrem.machines import MACHINES
+        from adrem.machines._rows import stack
+        from adrem.machines.selection import GRID, N_FOLDS, select_C
+
+        prior = read_prior(self.class_prior, domains)
+        wanted = GRID if isinstance(self.C, str) else np.atleast_1d(self.C)
+        candidates = read_candidates(wanted, domains, N_FOLDS)
+        table = stack([domains.X_source, domains.X_target])
+        machine = MACHINES[self.loss](table, len(domains.classes), fit_intercept=self.fit_intercept, tol=self.tol)
+        n_target = domains.X_target.shape[0]
+        C = candidates[0]
+        if len(candidates) > 1:
+            labels = np.concatenate([domains.labels, np.zeros(n_target, dtype=np.intp)])
+            weights = np.concatenate([domains.weights, np.zeros(n_target)])
+            C = select_C(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
+        return Task(machine, domains.labels, domains.weights, n_target, prior, C)
+
+    def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
+        self.classes_ = domains.classes
+        self.C_ = C
+        self.coef_ = np.stack([member.coef for member in members])
+        self.intercept_ = np.stack([member.intercept for member in members])
+        self.history_ = [{"member": j, **entry} for j, member in enumerate(members) for entry in member.history]
+        if self.store_path:
+            self.coef_path_ = np.stack([[coef for coef, _ in member.path] for member in members])
+            self.intercept_path_ = np.stack([[bias for _, bias in member.path] for member in members])
+        votes = np.zeros((0, len(self.classes_)))
+        labels = np.zeros(0, dtype=np.intp)
+        if domains.adapts:
+            # By the very arithmetic of predict, so that the two agree to the last tie.
+            result = self._tally(domains.X_target)
+            votes, labels = result.votes, result.winners
+        self.vote_share_ = votes / len(members)
+        self.transduction_ = self.classes_[labels]
+
+    def _warn(self, members: list[Member], n_failed: int) -> None:
+        n_problems = self.coef_.shape[1]
+        n_failed += sum(member.n_failed for member in members)
+        if n_failed:
+            n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
+            warnings.warn(
+                f"{n_failed} of {n_trained} trainings of a binary classifier were given up before they reached "
+                f"tol={self.tol:g}. Scale the features, take a smaller C (it is {self.C_:g}) or a larger tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        lost = Counter(c for member in members for c in member.lost)
+        if lost:
+            losses = ", ".join(f"{self.classes_[c]!s} in {n} of {len(members)}" for c, n in sorted(lost.items()))
+            warnings.warn(
+                "At some iteration no target row was labelled with these classes, in so many members: "
+                f"{losses}. They had no part in the draws from then on unless rows came back; if the target has no such "
+                "class, or few of it, say so by class_prior.",
+                LostClassWarning,
+                stacklevel=3,
+            )
+
+    def _member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        for coef, intercept in zip(self.coef_, self.intercept_, strict=True):
+            yield rows @ coef.T + intercept
+
+    def _tally(self, rows: Matrix) -> Tally:
+        return tally(self._member_scores(rows))
+
+    def decision_function(
+        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
+    ) -> NDArray[np.float64]:
+        """Votes for every class, plus the members' mean confidence, squashed below half a vote, as a tie-break.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the target domain.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
+        allow_source : bool, default=False
+            Whether rows of a source may be scored.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            For two classes, what speaks for ``classes_[1]`` less what speaks for ``classes_[0]``.
+        """
+        ballots = self._tally(read_rows(self, X, sample_domain, allow_source)).ballots
+        return ballots[:, 1] - ballots[:, 0] if len(self.classes_) == 2 else ballots
+
+    def predict(
+        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
+    ) -> NDArray[Any]:
+        """Label new rows of the target domain by majority vote.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        winners = self._tally(read_rows(self, X, sample_domain, allow_source)).winners
+        labels: NDArray[Any] = self.classes_[winners]
+        return labels
+
+    def predict_proba(
+        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
+    ) -> NDArray[np.float64]:
+        """Shares of the vote with its tie-break, made to sum to one. They measure agreement and are not calibrated.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        ballots = self._tally(read_rows(self, X, sample_domain, allow_source)).ballots
+        shares: NDArray[np.float64] = ballots / ballots.sum(axis=1, keepdims=True)
+        return shares
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sample_domain: ArrayLike | None = None,
+        allow_source: bool = False,
+    ) -> float:
+        """Accuracy on labelled rows.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+        y : array-like of shape (n_rows,)
+            True labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X, sample_domain=sample_domain, allow_source=allow_source)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray[Any]:
+    """Label the target: the paper's function, in one line.
+
+    Parameters
+    ----------
+    X_source, y_source
+        Rows and labels of the source.
+    X_target
+        Rows of the target.
+    **params
+        Parameters of `AdREM`.
+
+    Returns
+    -------
+    ndarray of shape (n_target,)
+
+    Examples
+    --------
+    >>> from adrem import adapt
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+    >>> adapt(X_source, y_source, X_target, random_state=0).shape == y_target.shape
+    True
+    """
+    labels: NDArray[Any] = AdREM(**params).fit(X_source, y_source, X_target=X_target).transduction_
+    return labels
+
+
+def _spawn(random_state: int | np.random.RandomState | None, n: int) -> list[np.random.SeedSequence]:
+    """Independent child seeds. Without a seed they come from the system, so that numpy's global state is not advanced."""
+    entropy = None if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+    return np.random.SeedSequence(entropy).spawn(n)

@@ -1,0 +1,219 @@
+"""One door for all input: the three routes into `fit`, and the message for whatever is wrong on each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _get_feature_names,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from adrem._types import Matrix
+from adrem.exceptions import AmbiguousLabelsWarning
+
+MASK = -1
+
+
+class Domains(NamedTuple):
+    """A source and a target, ready to train on. Labels are positions in `classes`; no target has no rows."""
+
+    X_source: Matrix
+    labels: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    X_target: Matrix
+    classes: NDArray[Any]
+
+    @property
+    def adapts(self) -> bool:
+        return bool(self.X_target.shape[0])
+
+
+def read_domains(
+    estimator: Any, X: Any, y: Any, *, sample_domain: Any = None, X_target: Any = None, sample_weight: Any = None
+) -> Domains:
+    """Read the arguments of `fit` by whichever of the three routes they take."""
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    if X_target is not None and sample_domain is not None:
+        raise ValueError(
+            "X_target and sample_domain were both given. Give X_target with X and y as the source, or stack both domains "
+            "in X and tell them apart by sample_domain."
+        )
+    rows = _read_table(estimator, X, reset=True)
+    y = column_or_1d(y, warn=True)
+    _check_length("y", "label", len(y), rows.shape[0])
+    weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    if X_target is not None:
+        return _domains(rows, y, weights, _read_target(estimator, X_target))
+    is_source = _source_by_mask(y) if sample_domain is None else _source_by_domain(sample_domain, rows.shape[0])
+    return _domains(rows[is_source], y[is_source], weights[is_source], rows[~is_source])
+
+
+def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
+    """Read new rows for a fitted estimator."""
+    check_is_fitted(estimator)
+    rows = _read_table(estimator, X, reset=False)
+    if sample_domain is not None:
+        n_source = int(np.count_nonzero(_read_domain(sample_domain, rows.shape[0]) >= 0))
+        if n_source and not allow_source:
+            raise ValueError(
+                f"{n_source} of {rows.shape[0]} rows belong to a source domain (sample_domain >= 0), and this model is "
+                "for the target. Leave them out, or pass allow_source=True to have them scored all the same."
+            )
+    return rows
+
+
+def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
+    """The share of every class in the draws from the target, as a distribution over `classes`."""
+    classes = domains.classes
+    if isinstance(prior, str):
+        counts = np.bincount(domains.labels, domains.weights) if prior == "source" else np.ones(len(classes))
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+    if isinstance(prior, Mapping):
+        if set(prior) != set(classes.tolist()):
+            raise ValueError(
+                f"class_prior names the classes {sorted(prior, key=str)}, the source has {classes.tolist()}: "
+                "give a share for each class of the source."
+            )
+        prior = [prior[label] for label in classes.tolist()]
+    shares = np.asarray(prior, dtype=np.float64)
+    if shares.shape != classes.shape:
+        raise ValueError(
+            f"class_prior has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in the "
+            f"order {classes.tolist()}."
+        )
+    if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6)):
+        raise ValueError(
+            f"class_prior must be a distribution, shares of at least 0 that sum to 1; got {shares.tolist()}, which sum to "
+            f"{shares.sum():g}."
+        )
+    return shares / shares.sum()
+
+
+def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
+    """The candidates for C given as a list, after a check that the source has rows enough to choose among them."""
+    candidates = np.asarray(C, dtype=np.float64)
+    if candidates.ndim != 1 or not candidates.size or not np.all(np.isfinite(candidates) & (candidates > 0)):
+        raise ValueError(f"C must be 'cv', a positive number or a list of positive numbers; got {C!r}.")
+    if candidates.size > 1:
+        counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
+        if counts.min() < n_folds:
+            rare = domains.classes[counts.argmin()]
+            raise ValueError(
+                f"C is chosen by {n_folds}-fold cross-validation on the source, and class {rare!r} has only "
+                f"{counts.min()} row(s) there, fewer than n_splits={n_folds}. Give a fixed value instead, such as C=1.0."
+            )
+    return tuple(candidates.tolist())
+
+
+def _read_table(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+    if not reset:
+        X = _match_columns(estimator, X)
+    rows = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32, np.float16),
+    )
+    return rows.astype(np.float32) if rows.dtype == np.float16 else rows
+
+
+def _match_columns(estimator: Any, X: Any) -> Any:
+    """Put the columns of a frame in the order of `fit`, where they are the same columns."""
+    expected = getattr(estimator, "feature_names_in_", None)
+    if expected is None:
+        return X
+    names = _get_feature_names(X)
+    if names is None or list(names) == list(expected) or sorted(names) != sorted(expected):
+        return X
+    return X[list(expected)]
+
+
+def _read_target(estimator: Any, X_target: Any) -> Matrix:
+    if hasattr(X_target, "shape") and len(X_target.shape) == 2 and X_target.shape[0] == 0:
+        raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
+    n_features = getattr(X_target, "shape", (0, estimator.n_features_in_))[-1]
+    if n_features != estimator.n_features_in_ and _get_feature_names(X_target) is None:
+        raise ValueError(
+            f"X_target has {n_features} features, X has {estimator.n_features_in_}: both domains need the same features "
+            "in the same order."
+        )
+    return _read_table(estimator, X_target, reset=False)
+
+
+def _source_by_domain(sample_domain: Any, n_rows: int) -> NDArray[np.bool_]:
+    is_source = _read_domain(sample_domain, n_rows) >= 0
+    if is_source.all() or not is_source.any():
+        missing = "target" if is_source.all() else "source"
+        raise ValueError(
+            f"sample_domain holds no {missing} row. Rows of a source have a domain of 0 or more, rows of the target a "
+            "negative one."
+        )
+    return is_source
+
+
+def _read_domain(sample_domain: Any, n_rows: int) -> NDArray[Any]:
+    domain = column_or_1d(sample_domain)
+    _check_length("sample_domain", "domain", len(domain), n_rows)
+    if domain.dtype.kind not in "iuf" or not np.all(np.isfinite(domain)):
+        raise ValueError(
+            "sample_domain must hold numbers: 0 or more for rows of a source, negative for rows of the target; got "
+            f"dtype {domain.dtype}."
+        )
+    return domain
+
+
+def _source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
+    everything = np.ones(len(y), dtype=bool)
+    if y.dtype.kind not in "iufO":
+        return everything
+    is_source = np.asarray(y != MASK, dtype=bool)
+    if is_source.all():
+        return everything
+    if np.all(y[is_source] == 1):
+        if is_source.any():
+            warnings.warn(
+                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the model was "
+                "fitted on the source alone. To adapt, pass the target as X_target, or mark its rows by a negative "
+                "sample_domain.",
+                AmbiguousLabelsWarning,
+                stacklevel=4,
+            )
+        return everything
+    return is_source
+
+
+def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_target: Matrix) -> Domains:
+    if y.dtype.kind in "fO":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    try:
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError("y mixes labels of different types: make them all numbers or all strings.") from error
+    if len(classes) < 2:
+        raise ValueError(
+            f"The source has one class only, {classes.tolist()[0]!r}: a classifier needs labelled rows of at least two "
+            "classes."
+        )
+    if not np.all(np.bincount(labels, weights) > 0):
+        raise ValueError("sample_weight is zero for every source row of a class: leave its rows out, or weight them.")
+    return Domains(X_source, labels.astype(np.intp), weights, X_target, classes)
+
+
+def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:
+    if length != n_rows:
+        raise ValueError(f"{name} has {length} entries and X has {n_rows} rows: give one {entry} a row.")
+

@@ -1,0 +1,13 @@
+"""Warnings of the package, to be filtered by name."""
+
+
+class AmbiguousLabelsWarning(UserWarning):
+    """Labels are exactly -1 and +1 and no domain is given, so -1 was read as a class and not as a mark of the target."""
+
+
+class LostClassWarning(UserWarning):
+    """A class of the source had no target row labelled with it at some iteration."""
+
+
+class UnreadableModelError(ValueError):
+    """A file is not a model that this version of the package can read."""

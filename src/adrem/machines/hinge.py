@@ -1,0 +1,34 @@
+"""The linear support vector machine: hinge loss, as liblinear's ``-s 3``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem._types import FloatArray
+from adrem.machines._kernels import move_hinge, solve_hinge
+from adrem.machines._machine import Machine, Solution
+
+
+class HingeMachine(Machine):
+    """Machine for the hinge loss. Dual variables are kept as they are, between zero and the box."""
+
+    _move = move_hinge
+    _solve = solve_hinge
+    _empty_dual = 0.0
+
+    @staticmethod
+    def losses(margins: FloatArray) -> FloatArray:
+        return np.maximum(0.0, 1.0 - margins)
+
+    @staticmethod
+    def _coefficients(solution: Solution) -> NDArray[np.float64]:
+        return solution.dual
+
+    @staticmethod
+    def _rescaled_dual(solution: Solution, factor: float) -> NDArray[np.float64]:
+        return solution.dual * factor
+
+    def grows(self, solution: Solution) -> bool:
+        """Whether a larger C would change this solution: not if no dual variable touches its box."""
+        return bool(np.any((solution.dual >= solution.box) & (solution.box > 0)))
