@@ -2,8 +2,8 @@
 
     ADREM_DATA=folder python benchmarks/accuracy.py [DATA_SET ...] [--seeds 3] [--loss hinge] [--jobs 2]
 
-A row a pair: the source classifier, one member (mean over the members) and the vote, in percent, mean over the seeds; then
-the mean over the pairs with its standard deviation over the seeds.
+A row a pair: the source classifier, one member (mean over the members) and the vote, in percent, mean over the seeds;
+then the mean over the pairs with its standard deviation over the seeds.
 """
 
 from __future__ import annotations

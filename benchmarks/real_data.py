@@ -1,12 +1,13 @@
 """The paper's data sets, read as their owners publish them from the folder that ADREM_DATA names.
 
-Preprocessing goes with each: Amazon, all features: divided by the standard deviation over both domains, not centred, to
-stay sparse. SURF: rows divided by their sum, then each domain standardized. Deep features: rectified, then divided by the
-joint standard deviation.
+Preprocessing goes with each. Amazon, all features: divided by the standard deviation over both domains, not centred, to
+stay sparse. SURF: rows divided by their sum, then each domain standardized. Deep features: rectified, then divided by
+the joint standard deviation.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import tarfile
 from collections import Counter
@@ -52,8 +53,7 @@ def amazon_reviews() -> dict[str, Domain]:
             path = Path(member)
             if path.name not in ("positive.review", "negative.review"):
                 continue
-            file = archive.extractfile(member)
-            assert file is not None
+            file = archive.extractfile(member) or io.BytesIO()
             for line in file.read().decode("utf-8").splitlines():
                 *terms, label = line.split(" ")
                 reviews.append(Counter({t: int(n) for t, _, n in (term.rpartition(":") for term in terms)}))
@@ -78,7 +78,9 @@ def _read_surf(name: str) -> Domain:
 @cache
 def office_caltech_resnet50() -> dict[str, Domain]:
     """ResNet-50 features of Office-Caltech 10."""
-    return {n[0].upper(): _read_features("office-caltech-resnet50", n) for n in ("amazon", "caltech10", "dslr", "webcam")}
+    return {
+        n[0].upper(): _read_features("office-caltech-resnet50", n) for n in ("amazon", "caltech10", "dslr", "webcam")
+    }
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -29,9 +29,10 @@ _ROUTED = {"sample_domain": True, "allow_source": True}
 class AdREM(ClassifierMixin, BaseEstimator):
     """Domain adaptation with randomized expectation maximization.
 
-    A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a random,
-    class-balanced and growing subset of the target joins the source with its current labels, the classifier is trained on
-    both, and labels all of the target anew. Several such runs, each with its own draws, take a majority vote [1]_.
+    A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a
+    random, class-balanced and growing subset of the target joins the source with its current labels, the classifier is
+    trained on both, and labels all of the target anew. Several such runs, each with its own draws, take a majority
+    vote [1]_.
 
     Parameters
     ----------
@@ -153,7 +154,6 @@ class AdREM(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -172,8 +172,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Their labels. What stands there for target rows is never read, except for the mark -1 below.
         sample_domain : array-like of shape (n_rows,), default=None
-            0 or more for the rows of X that belong to the source, negative for those of the target. With neither this nor
-            ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
+            0 or more for the rows of X that belong to the source, negative for those of the target. With neither this
+            nor ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
         X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
             The rows of the target, where X holds those of the source only. Frames are matched by column name.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -183,9 +183,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         -------
         self : AdREM
         """
-        domains = read_domains(
-            self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight
-        )
+        self._validate_params()
+        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
         fold_seed, *member_seeds = _spawn(self.random_state, 1 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
         source = task.train_source()
@@ -213,7 +212,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import MACHINES
         from adrem.machines._rows import stack
-        from adrem.machines.selection import GRID, N_FOLDS, select_C
+        from adrem.machines.selection import GRID, N_FOLDS, select_c
 
         prior = read_prior(self.class_prior, domains)
         wanted = GRID if isinstance(self.C, str) else np.atleast_1d(self.C)
@@ -225,7 +224,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
         if len(candidates) > 1:
             labels = np.concatenate([domains.labels, np.zeros(n_target, dtype=np.intp)])
             weights = np.concatenate([domains.weights, np.zeros(n_target)])
-            C = select_C(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
+            C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         return Task(machine, domains.labels, domains.weights, n_target, prior, C)
 
     def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
@@ -262,8 +261,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
             losses = ", ".join(f"{self.classes_[c]!s} in {n} of {len(members)}" for c, n in sorted(lost.items()))
             warnings.warn(
                 "At some iteration no target row was labelled with these classes, in so many members: "
-                f"{losses}. They had no part in the draws from then on unless rows came back; if the target has no such "
-                "class, or few of it, say so by class_prior.",
+                f"{losses}. They had no part in the draws while that lasted; if the target has no such class, or few of "
+                "it, say so by class_prior.",
                 LostClassWarning,
                 stacklevel=3,
             )
@@ -297,9 +296,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
         ballots = self._tally(read_rows(self, X, sample_domain, allow_source)).ballots
         return ballots[:, 1] - ballots[:, 0] if len(self.classes_) == 2 else ballots
 
-    def predict(
-        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
-    ) -> NDArray[Any]:
+    def predict(self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False) -> NDArray[Any]:
         """Label new rows of the target domain by majority vote.
 
         Parameters
@@ -397,6 +394,6 @@ def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray
 
 
 def _spawn(random_state: int | np.random.RandomState | None, n: int) -> list[np.random.SeedSequence]:
-    """Independent child seeds. Without a seed they come from the system, so that numpy's global state is not advanced."""
+    """Independent child seeds. Without a seed they come from the system, and numpy's global state is not advanced."""
     entropy = None if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
     return np.random.SeedSequence(entropy).spawn(n)

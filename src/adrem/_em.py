@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
 
 @dataclass(frozen=True)
 class Task:
-    """A source and a target inside a machine, the source's rows before the target's, and all that training on them needs.
+    """A source and a target inside a machine, the source's rows first, and all that training on them needs.
 
     `weights` are the user's, one a source row; `prior` is the share of each class in the draws.
     """

@@ -158,19 +158,20 @@ def _scalar(value: Any) -> Any:
 
 def _param_from_json(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: share for key, share in value["mapping"]} if "mapping" in value else value["list"]
+        return dict(value["mapping"]) if "mapping" in value else value["list"]
     return value
 
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -47,8 +47,8 @@ def read_domains(
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     if X_target is not None and sample_domain is not None:
         raise ValueError(
-            "X_target and sample_domain were both given. Give X_target with X and y as the source, or stack both domains "
-            "in X and tell them apart by sample_domain."
+            "X_target and sample_domain were both given. Give X_target with X and y as the source, or stack both "
+            "domains in X and tell them apart by sample_domain."
         )
     rows = _read_table(estimator, X, reset=True)
     y = column_or_1d(y, warn=True)
@@ -90,15 +90,15 @@ def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != classes.shape:
         raise ValueError(
-            f"class_prior has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in the "
-            f"order {classes.tolist()}."
+            f"class_prior has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in "
+            f"the order {classes.tolist()}."
         )
     if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6)):
         raise ValueError(
-            f"class_prior must be a distribution, shares of at least 0 that sum to 1; got {shares.tolist()}, which sum to "
-            f"{shares.sum():g}."
+            f"class_prior must be a distribution, shares of at least 0 that sum to 1; got {shares.tolist()}, which sum "
+            f"to {shares.sum():g}."
         )
-    return shares / shares.sum()
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
 def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
@@ -109,10 +109,10 @@ def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]
     if candidates.size > 1:
         counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
         if counts.min() < n_folds:
-            rare = domains.classes[counts.argmin()]
+            rare = domains.classes.tolist()[counts.argmin()]
             raise ValueError(
                 f"C is chosen by {n_folds}-fold cross-validation on the source, and class {rare!r} has only "
-                f"{counts.min()} row(s) there, fewer than n_splits={n_folds}. Give a fixed value instead, such as C=1.0."
+                f"{counts.min()} row(s) there, fewer than n_splits={n_folds}. Give a fixed value, such as C=1.0."
             )
     return tuple(candidates.tolist())
 
@@ -147,8 +147,8 @@ def _read_target(estimator: Any, X_target: Any) -> Matrix:
     n_features = getattr(X_target, "shape", (0, estimator.n_features_in_))[-1]
     if n_features != estimator.n_features_in_ and _get_feature_names(X_target) is None:
         raise ValueError(
-            f"X_target has {n_features} features, X has {estimator.n_features_in_}: both domains need the same features "
-            "in the same order."
+            f"X_target has {n_features} features, X has {estimator.n_features_in_}: both domains need the same "
+            "features in the same order."
         )
     return _read_table(estimator, X_target, reset=False)
 
@@ -165,7 +165,7 @@ def _source_by_domain(sample_domain: Any, n_rows: int) -> NDArray[np.bool_]:
 
 
 def _read_domain(sample_domain: Any, n_rows: int) -> NDArray[Any]:
-    domain = column_or_1d(sample_domain)
+    domain: NDArray[Any] = column_or_1d(sample_domain)
     _check_length("sample_domain", "domain", len(domain), n_rows)
     if domain.dtype.kind not in "iuf" or not np.all(np.isfinite(domain)):
         raise ValueError(
@@ -185,7 +185,7 @@ def _source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
     if np.all(y[is_source] == 1):
         if is_source.any():
             warnings.warn(
-                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the model was "
+                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the model is "
                 "fitted on the source alone. To adapt, pass the target as X_target, or mark its rows by a negative "
                 "sample_domain.",
                 AmbiguousLabelsWarning,
@@ -216,4 +216,3 @@ def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_
 def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:
     if length != n_rows:
         raise ValueError(f"{name} has {length} entries and X has {n_rows} rows: give one {entry} a row.")
-

@@ -14,8 +14,8 @@ from adrem._types import FloatArray
 class Tally(NamedTuple):
     """What the members say about rows (rows x classes).
 
-    `votes` counts the members that score a class highest. `confidence` is their mean score squashed into [0, 1/2]: added
-    to the votes it decides between classes of equally many votes, and never against a majority.
+    `votes` counts the members that score a class highest. `confidence` is their mean score squashed into [0, 1/2]:
+    added to the votes it decides between classes of equally many votes, and never against a majority.
     """
 
     votes: NDArray[np.float64]
@@ -27,7 +27,8 @@ class Tally(NamedTuple):
 
     @property
     def winners(self) -> NDArray[np.intp]:
-        return self.ballots.argmax(axis=1)
+        winners: NDArray[np.intp] = self.ballots.argmax(axis=1)
+        return winners
 
 
 def tally(member_scores: Iterable[FloatArray]) -> Tally:
@@ -45,5 +46,5 @@ def tally(member_scores: Iterable[FloatArray]) -> Tally:
 
 
 def _by_class(scores: FloatArray) -> NDArray[np.float64]:
-    scores = scores.astype(np.float64, copy=False)
-    return np.concatenate([-scores, scores], axis=1) if scores.shape[1] == 1 else scores
+    double: NDArray[np.float64] = scores.astype(np.float64, copy=False)
+    return np.concatenate([-double, double], axis=1) if double.shape[1] == 1 else double

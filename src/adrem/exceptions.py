@@ -2,7 +2,7 @@
 
 
 class AmbiguousLabelsWarning(UserWarning):
-    """Labels are exactly -1 and +1 and no domain is given, so -1 was read as a class and not as a mark of the target."""
+    """Labels are exactly -1 and +1 without a domain, so -1 was read as a class and not as a mark of the target."""
 
 
 class LostClassWarning(UserWarning):

@@ -31,12 +31,12 @@ def _form(rows: Any) -> Any:
     return getattr(rows, "instance_class", None)
 
 
-def row_score(rows: Any, i: int, primal: Any) -> float:
+def row_score(rows: Any, i: Any, primal: Any) -> float:
     """Score of row i under a primal vector."""
     raise NotImplementedError
 
 
-def add_row(rows: Any, i: int, step: float, primal: Any) -> None:
+def add_row(rows: Any, i: Any, step: float, primal: Any) -> None:
     """Add a multiple of row i to a primal vector."""
     raise NotImplementedError
 
@@ -169,7 +169,7 @@ def solve_hinge(
 
 
 @_jit
-def _sigmoid(t: float) -> float:
+def _sigmoid(t: Any) -> Any:
     return 1.0 / (1.0 + np.exp(-t))
 
 

@@ -28,7 +28,8 @@ def decide(scores: FloatArray) -> NDArray[np.intp]:
     """Label of every row of scores, given one column for two classes and one a class otherwise."""
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).astype(np.intp)
-    return scores.argmax(axis=1)
+    winners: NDArray[np.intp] = scores.argmax(axis=1)
+    return winners
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,10 @@ class Machine(ABC):
             primal=solution.primal * factor,
         )
 
-    def grows(self, solution: Solution) -> bool:
+    @staticmethod
+    @abstractmethod
+    def grows(solution: Solution) -> bool:
         """Whether a larger C would change this solution."""
-        return True
 
     def solve(
         self,

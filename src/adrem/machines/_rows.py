@@ -1,7 +1,7 @@
 """The rows a machine trains on, in the form that makes its coordinate steps cheapest.
 
-A dual coordinate step needs two things of a row: its score (a dot product with the primal vector) and a way to add it to
-the primal vector. Three forms offer both:
+A dual coordinate step needs two things of a row: its score (a dot product with the primal vector) and a way to add it
+to the primal vector. Three forms offer both:
 
 * `DenseRows` and `CSRRows`: the primal vector is the weight vector, one entry a feature;
 * `GramRows`: the primal vector holds the scores of all rows, so reading a score is free and adding a row adds a row of
@@ -20,8 +20,8 @@ from adrem._types import FloatArray, Matrix
 
 # A fixed figure, never the free memory, so that the same call takes the same path everywhere.
 GRAM_MEMORY = 2**30
-# Most coordinates are looked at and left alone. A look costs the features on the rows and nothing in Gram space; a change
-# costs the features or the rows. About eight looks go with one change.
+# Most coordinates are looked at and left alone. A look costs the features on the rows and nothing in Gram space; a
+# change costs the features or the rows. About eight looks go with one change.
 LOOKS_PER_CHANGE = 8
 
 
@@ -83,4 +83,5 @@ def squared_norms(table: Matrix) -> NDArray[np.float64]:
     if sp.issparse(table):
         squares = sp.csr_array((table.data.astype(np.float64) ** 2, table.indices, table.indptr), shape=table.shape)
         return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", table, table, dtype=np.float64)
+    norms: NDArray[np.float64] = np.einsum("ij,ij->i", table, table, dtype=np.float64)
+    return norms

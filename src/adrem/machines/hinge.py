@@ -19,7 +19,8 @@ class HingeMachine(Machine):
 
     @staticmethod
     def losses(margins: FloatArray) -> FloatArray:
-        return np.maximum(0.0, 1.0 - margins)
+        losses: FloatArray = np.maximum(0.0, 1.0 - margins)
+        return losses
 
     @staticmethod
     def _coefficients(solution: Solution) -> NDArray[np.float64]:
@@ -29,6 +30,7 @@ class HingeMachine(Machine):
     def _rescaled_dual(solution: Solution, factor: float) -> NDArray[np.float64]:
         return solution.dual * factor
 
-    def grows(self, solution: Solution) -> bool:
+    @staticmethod
+    def grows(solution: Solution) -> bool:
         """Whether a larger C would change this solution: not if no dual variable touches its box."""
         return bool(np.any((solution.dual >= solution.box) & (solution.box > 0)))

@@ -24,8 +24,13 @@ class LogisticMachine(Machine):
 
     @staticmethod
     def _coefficients(solution: Solution) -> NDArray[np.float64]:
-        return solution.box * expit(solution.dual)
+        multiples: NDArray[np.float64] = solution.box * expit(solution.dual)
+        return multiples
 
     @staticmethod
-    def _rescaled_dual(solution: Solution, factor: float) -> NDArray[np.float64]:
+    def _rescaled_dual(solution: Solution, factor: float) -> NDArray[np.float64]:  # noqa: ARG004 - shares have no scale
         return solution.dual
+
+    @staticmethod
+    def grows(solution: Solution) -> bool:  # noqa: ARG004 - no dual variable ever stops at a finite C
+        return True

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from adrem.machines._machine import Machine, decide
+from adrem.machines._machine import Machine, Solution, decide
 
 N_FOLDS = 3
 # The paper's grid: 1e-3, 1e-2, ..., 1e4.
 GRID = tuple(10.0**power for power in range(-3, 5))
 
 
-def select_C(
+def select_c(
     machine: Machine,
     labels: NDArray[np.intp],
     weights: NDArray[np.float64],
@@ -23,8 +23,8 @@ def select_C(
     """The first candidate of the highest cross-validated accuracy.
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
-    left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of C
-    starts from the solution of the one below.
+    left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of
+    C starts from the solution of the one below.
     """
     source = np.flatnonzero(weights > 0)
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(source, labels[source])
@@ -33,7 +33,8 @@ def select_C(
         held_out = source[held]
         training = weights.copy()
         training[held_out] = 0.0
-        solution, previous = None, 1.0
+        solution: Solution | None = None
+        previous = 1.0
         for k in np.argsort(candidates):
             # Where no row touches its box, the classifier is the same for every larger C.
             if solution is None or machine.grows(solution):

@@ -1,0 +1,39 @@
+# Everything needed is git, Python 3.11 or later, pip and make: each target installs what it needs into .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types figures check clean
+
+demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
+	$(BIN)/python examples/demo.py
+
+test: .venv/.dev ## run the tests; those on real data need ADREM_DATA
+	$(BIN)/python -m pytest
+
+lint: .venv/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+figures: .venv/.dev ## draw the pictures that the README and docs show
+	$(BIN)/python examples/toy_figures.py docs/pictures
+	$(BIN)/python examples/demo.py docs/pictures/demo.png
+
+check: lint types test ## all that continuous integration checks
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/.demo: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plot]"
+	touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@ .venv/.demo
