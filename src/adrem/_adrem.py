@@ -40,8 +40,9 @@ class AdREM(ClassifierMixin, BaseEstimator):
         Loss of the classifier: a linear support vector machine or logistic regression, one-vs-rest for more than two
         classes. Minimized is ``C * sum(losses)`` plus half the squared norm of the weights, as liblinear does.
     C : "cv", float or list of floats, default="cv"
-        Weight of the losses. A list holds candidates, and the first one of the highest accuracy in a three-fold
-        cross-validation on the source is used in every training; "cv" is the list 1e-3, 1e-2, ..., 1e4.
+        Weight of the losses. A list holds candidates, and the first of the best accuracy in a three-fold stratified
+        cross-validation on the source is used in every training, where accuracies within one standard error of the
+        highest count as equal to it; "cv" is the list 1e-3, 1e-2, ..., 1e4.
     n_iter : int, default=20
         Number of iterations of each run.
     n_estimators : int, default=11
@@ -261,8 +262,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
             losses = ", ".join(f"{self.classes_[c]!s} in {n} of {len(members)}" for c, n in sorted(lost.items()))
             warnings.warn(
                 "At some iteration no target row was labelled with these classes, in so many members: "
-                f"{losses}. They had no part in the draws while that lasted; if the target has no such class, or few of "
-                "it, say so by class_prior.",
+                f"{losses}. They had no part in the draws meanwhile; if the target has no such class, or few of it, "
+                "say so by class_prior.",
                 LostClassWarning,
                 stacklevel=3,
             )

@@ -72,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> AdREM:
         The fitted model, with the parameters it was made with.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             header = _read_header(archive)
             arrays = {name: archive[name] for name in archive.files if name != HEADER}
     except (ValueError, EOFError, KeyError, zipfile.BadZipFile, AttributeError) as error:

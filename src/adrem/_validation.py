@@ -185,8 +185,8 @@ def _source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
     if np.all(y[is_source] == 1):
         if is_source.any():
             warnings.warn(
-                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the model is "
-                "fitted on the source alone. To adapt, pass the target as X_target, or mark its rows by a negative "
+                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the fit is "
+                "on the source alone. To adapt, pass the target as X_target, or mark its rows by a negative "
                 "sample_domain.",
                 AmbiguousLabelsWarning,
                 stacklevel=4,
@@ -196,13 +196,7 @@ def _source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_target: Matrix) -> Domains:
-    if y.dtype.kind in "fO":
-        assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    try:
-        classes, labels = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        raise ValueError("y mixes labels of different types: make them all numbers or all strings.") from error
+    classes, labels = _encode(y)
     if len(classes) < 2:
         raise ValueError(
             f"The source has one class only, {classes.tolist()[0]!r}: a classifier needs labelled rows of at least two "
@@ -211,6 +205,20 @@ def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_
     if not np.all(np.bincount(labels, weights) > 0):
         raise ValueError("sample_weight is zero for every source row of a class: leave its rows out, or weight them.")
     return Domains(X_source, labels.astype(np.intp), weights, X_target, classes)
+
+
+def _encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes in order, and the position of every label among them."""
+    if y.dtype.kind == "O":
+        n_strings = sum(isinstance(label, str) for label in y)
+        if 0 < n_strings < len(y):
+            raise ValueError("y mixes labels of different types: make them all numbers or all strings.")
+        if n_strings == 0:
+            y = np.array(y.tolist())
+    if y.dtype.kind in "fO":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
 
 
 def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:

@@ -65,8 +65,8 @@ def make_imbalanced_arcs(
     """A target whose classes lie close together, off to one side: the paper's second toy figure.
 
     The source is that of `make_rotated_arcs`. The target's classes span 60 degrees each with 20 degrees between them,
-    and class 1, the rarer one, lies across the source's boundary. Without class balance the many rows of class 0 pull the
-    boundary further into class 1: the loss falls, and so does the accuracy.
+    and class 1, the rarer one, lies across the source's boundary. Without class balance the many rows of class 0 pull
+    the boundary further into class 1: the loss falls, and so does the accuracy.
 
     Parameters
     ----------

@@ -95,12 +95,12 @@ def _add_row(rows: Any, i: Any, step: Any, primal: Any) -> Any:
 
 @_jit
 def _shuffle(order: Any, size: int, seed: Any) -> Any:
-    """Shuffle the first entries of order in place by xorshift; the new seed is returned."""
+    """Shuffle the first entries of order in place by splitmix64; the new seed is returned."""
     for last in range(size - 1, 0, -1):
-        seed ^= seed << np.uint64(13)
-        seed ^= seed >> np.uint64(7)
-        seed ^= seed << np.uint64(17)
-        other = np.int64(seed % np.uint64(last + 1))
+        seed += np.uint64(0x9E3779B97F4A7C15)
+        bits = (seed ^ (seed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        other = np.int64((bits ^ (bits >> np.uint64(31))) % np.uint64(last + 1))
         order[last], order[other] = order[other], order[last]
     return seed
 
@@ -118,19 +118,18 @@ def move_hinge(rows: Any, old_signs: Any, signs: Any, old_box: Any, box: Any, du
 
 @_jit
 def solve_hinge(
-    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, patience: int, seed: Any
+    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, looks: int, seed: Any
 ) -> bool:
     """Minimize the dual of the hinge loss (Hsieh et al. 2008), with their shrinking and stopping rule.
 
-    Returns whether the projected gradients of all rows came to lie within `tol` of each other before `patience` looks
-    at a row, on average, were spent.
+    Returns whether the projected gradients of all rows came to lie within `tol` of each other before `looks` looks at a
+    row were spent.
     """
     order = np.flatnonzero(box > 0.0)
     n_active = order.shape[0]
     shrink_above, shrink_below = np.inf, -np.inf
-    looks_left = patience * n_active
-    while looks_left >= 0:
-        looks_left -= n_active
+    while looks >= 0:
+        looks -= n_active
         seed = _shuffle(order, n_active, seed)
         largest, smallest = -np.inf, np.inf
         s = 0
@@ -206,16 +205,17 @@ def _solve_logit(norm: float, box: float, alpha: float, margin: float, start: fl
 
 @_jit
 def solve_log_loss(
-    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, patience: int, seed: Any
+    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, looks: int, seed: Any
 ) -> bool:
     """Minimize the dual of the log loss (Yu et al. 2011), each variable written as box * sigmoid(logit).
 
     At the optimum a row's logit is minus its margin, so logit plus margin is the gradient; in logits no variable can
-    touch the ends of its box and no logarithm is taken near zero. Returns whether all gradients fell below `tol` within
-    `patience` looks at each row.
+    touch the ends of its box and no logarithm is taken near zero. Returns whether all gradients fell below `tol` before
+    `looks` looks at a row were spent.
     """
     order = np.flatnonzero(box > 0.0)
-    for _ in range(patience):
+    while looks >= 0:
+        looks -= order.shape[0]
         seed = _shuffle(order, order.shape[0], seed)
         largest = 0.0
         for i in order:
@@ -229,4 +229,4 @@ def solve_log_loss(
                 add_row(rows, i, (box[i] * _sigmoid(dual[i]) - alpha) * signs[i], primal)
         if largest < tol:
             return True
-    return order.shape[0] == 0
+    return False

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._rows import GramRows, add_bias, arrange, squared_norms
 
-# Looks at each row after which a training is given up and counted as failed, as liblinear's 1000 sweeps; a sweep over
-# rows that have been narrowed down costs what it is worth.
+# Looks at a row, on average, after which a training is given up and counted as failed, as liblinear's 1000 sweeps; a
+# sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
 PATIENCE = 1000
+LOOKS = 1_000_000
 
 
 def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
@@ -122,12 +123,13 @@ class Machine(ABC):
         signs = one_vs_rest(labels, self.n_classes)
         box = C * weights
         solution = self._nothing(signs) if start is None else start
+        looks = max(LOOKS, PATIENCE * int(np.count_nonzero(box)))
         dual, primal = solution.dual.copy(), solution.primal.copy()
         n_failed = 0
         for c in range(len(signs)):
             type(self)._move(self._rows, solution.signs[c], signs[c], solution.box, box, dual[c], primal[c])
             converged = type(self)._solve(
-                self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, PATIENCE, np.uint64(seed)
+                self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, looks, np.uint64(seed)
             )
             n_failed += not converged
         return Solution(signs, box, dual, primal, n_failed)

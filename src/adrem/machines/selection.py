@@ -20,7 +20,10 @@ def select_c(
     candidates: tuple[float, ...],
     seed: int,
 ) -> float:
-    """The first candidate of the highest cross-validated accuracy.
+    """The first candidate of the best cross-validated accuracy.
+
+    Accuracies that lie within one standard error of the highest count as equal to it: three folds can't tell them apart,
+    and with the paper's grid the first of equals is the most regularized.
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
     left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of
@@ -43,4 +46,11 @@ def select_c(
                 solution, previous = machine.solve(labels, training, C, start=start), C
                 hits = decide(machine.scores(solution)[held_out]) == labels[held_out]
             correct[k] += weights[held_out] @ hits
-    return candidates[int(np.argmax(correct))]
+    return candidates[_first_best(correct / weights.sum(), weights)]
+
+
+def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
+    best = accuracy.max()
+    n_effective = weights.sum() ** 2 / (weights**2).sum()
+    standard_error = np.sqrt(best * (1.0 - best) / n_effective)
+    return int(np.argmax(accuracy >= best - standard_error))

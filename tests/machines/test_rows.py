@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from adrem.machines import _rows as rows_module
+from adrem.machines._rows import CSRRows, DenseRows, GramRows, add_bias, arrange, squared_norms, stack
+
+
+def test_form_follows_from_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(arrange(np.ones((20, 5))), GramRows)
+    assert isinstance(arrange(np.ones((200, 5))), DenseRows)
+    assert isinstance(arrange(sp.csr_array(np.ones((20, 5)))), CSRRows)
+    monkeypatch.setattr(rows_module, "GRAM_MEMORY", 20 * 20 * 8 - 1)
+    assert isinstance(arrange(np.ones((20, 5))), DenseRows)
+
+
+def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
+    dense = np.ones((3, 2))
+    assert not np.shares_memory(stack([dense, dense[:0]]), dense)
+    twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
+    stacked = stack([twice, twice])
+    np.testing.assert_array_equal(stacked.toarray(), [[3.0, 0.0], [3.0, 0.0]])
+    assert stacked.nnz == 2
+    assert twice.nnz == 2
+    assert stack([dense, sp.csr_array(dense)]).shape == (6, 2)
+
+
+def test_stack_takes_the_wider_type() -> None:
+    assert stack([np.ones((1, 2), np.float32), np.ones((1, 2))]).dtype == np.float64
+    assert stack([np.ones((1, 2), np.float32)] * 2).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
+    X = np.arange(6, dtype=dtype).reshape(2, 3)
+    for table in (X, sp.csr_array(X)):
+        wide = add_bias(table)
+        assert wide.dtype == dtype
+        np.testing.assert_array_equal(sp.csr_array(wide).toarray(), [[0, 1, 2, 1], [3, 4, 5, 1]])
+        np.testing.assert_allclose(squared_norms(table), [5.0, 50.0])

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import make_blobs_shift
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from adrem.machines import MACHINES, HingeMachine
+from adrem.machines.selection import GRID, select_c
+
+
+def test_grid_is_the_papers() -> None:
+    np.testing.assert_allclose(GRID, [1e-3, 1e-2, 1e-1, 1, 10, 100, 1000, 10000])
+
+
+def test_choice_is_that_of_liblinear_on_the_same_folds() -> None:
+    candidates = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+    for seed in range(5):
+        data = make_blobs_shift(n_source=90, seed=seed)
+        folds = list(StratifiedKFold(3, shuffle=True, random_state=seed).split(data.X_source, data.y_source))
+        hits = [
+            sum(
+                (
+                    _svc(C).fit(data.X_source[train], data.y_source[train]).predict(data.X_source[test])
+                    == data.y_source[test]
+                ).sum()
+                for train, test in folds
+            )
+            for C in candidates
+        ]
+        machine = HingeMachine(data.X_source, 3, tol=1e-6)
+        chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), candidates, seed)
+        accuracy = np.array(hits) / 90
+        error = np.sqrt(accuracy.max() * (1 - accuracy.max()) / 90)
+        assert chosen == candidates[int(np.flatnonzero(accuracy >= accuracy.max() - error)[0])]
+
+
+def _svc(C: float) -> LinearSVC:
+    return LinearSVC(loss="hinge", C=C, tol=1e-6, fit_intercept=False, max_iter=1_000_000, random_state=0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_first_of_equals_is_chosen_in_the_order_given(loss: str) -> None:
+    X = np.array([[1.0], [-1.0]] * 6)
+    labels = np.array([1, 0] * 6, dtype=np.intp)
+    machine = MACHINES[loss](X, 2)
+    for candidates in ((1.0, 0.1, 10.0), (0.1, 1.0), (10.0, 0.1)):
+        assert select_c(machine, labels, np.ones(12), candidates, 0) == candidates[0]
+
+
+def test_rows_of_weight_zero_take_no_part() -> None:
+    data = make_blobs_shift(n_source=90)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([data.X_source, 100 * rng.standard_normal((30, 5))])
+    y = np.concatenate([data.y_source, rng.integers(0, 3, 30)]).astype(np.intp)
+    weights = np.concatenate([np.ones(90), np.zeros(30)])
+    alone = select_c(HingeMachine(data.X_source, 3, tol=1e-6), y[:90], weights[:90], GRID[:5], 0)
+    assert select_c(HingeMachine(X, 3, tol=1e-6), y, weights, GRID[:5], 0) == alone

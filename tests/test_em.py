@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import make_blobs_shift
+
+from adrem._em import Member, Task, randomized_em
+from adrem.machines import MACHINES, decide
+
+
+def run(sampling: str = "balanced", loss: str = "hinge", **params: Any) -> tuple[Task, Member, Any]:
+    data = make_blobs_shift(seed=3)
+    table = np.concatenate([data.X_source, data.X_target])
+    machine = MACHINES[loss](table, 3, tol=1e-6)
+    prior = np.array([0.5, 0.25, 0.25])
+    task = Task(machine, data.y_source.astype(np.intp), np.ones(60), 45, prior, 0.1)
+    rng = np.random.default_rng(0)
+    return task, randomized_em(task, task.train_source(), n_iter=4, sampling=sampling, rng=rng, **params), data
+
+
+def test_draws_grow_to_the_whole_target() -> None:
+    for sampling, expected in (
+        ("random", [0, 12, 23, 34, 45]),
+        ("all", [0, 45, 45, 45, 45]),
+        ("balanced", [0, 6 + 3 + 3, 12 + 6 + 6, 17 + 9 + 9, 23 + 12 + 12]),
+    ):
+        _, member, _ = run(sampling)
+        assert [entry["n_drawn"] for entry in member.history] == expected
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_losses_are_those_of_the_equations(loss: str) -> None:
+    task, member, data = run(loss=loss, store_path=True)
+    pointwise = {"hinge": lambda m: np.maximum(0, 1 - m), "log_loss": lambda m: np.log1p(np.exp(-m))}[loss]
+    for entry, (coef, _) in zip(member.history, member.path, strict=True):
+        labels = decide(data.X_target @ coef.T)
+        signs = [2 * (y[:, None] == np.arange(3)) - 1 for y in (data.y_source, labels)]
+        on_source = pointwise(signs[0] * (data.X_source @ coef.T)).sum(axis=1)
+        on_target = pointwise(signs[1] * (data.X_target @ coef.T)).sum(axis=1)
+        counts = np.bincount(labels, minlength=3)
+        share = (task.prior * 45 / np.maximum(counts, 1))[labels]
+        penalty = 0.5 * np.sum(coef**2)
+        assert entry["class_counts"] == counts.tolist()
+        assert entry["loss"] == pytest.approx(penalty + 0.1 * (on_source.sum() + on_target.sum()))
+        assert entry["balanced_loss"] == pytest.approx(penalty + 0.1 * (on_source.sum() + (share * on_target).sum()))
+
+
+def test_changed_labels_are_counted() -> None:
+    _, member, data = run(store_path=True)
+    labels = [decide(data.X_target @ coef.T) for coef, _ in member.path]
+    changed = [0] + [int((a != b).sum()) for a, b in zip(labels, labels[1:], strict=False)]
+    assert [entry["n_changed"] for entry in member.history] == changed
+
+
+def test_progress_is_told_of_every_training() -> None:
+    steps: list[int] = []
+    run(advance=lambda: steps.append(1))
+    assert len(steps) == 4
+
+
+def test_the_source_classifier_is_where_it_starts() -> None:
+    task, member, _ = run(store_path=True)
+    np.testing.assert_array_equal(member.path[0][0], task.machine.weights(task.train_source())[0])
+    np.testing.assert_array_equal(member.path[-1][0], member.coef)
+
+
+def test_a_class_without_rows_is_remembered() -> None:
+    X = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [-1.0, 0.1], [1.0, 0.5], [2.0, 0.5]])
+    machine = MACHINES["hinge"](X, 2)
+    labels = np.array([1, 1, 0, 0], dtype=np.intp)
+    for prior, lost in (([0.5, 0.5], {0}), ([0.0, 1.0], set())):
+        task = Task(machine, labels, np.ones(4), 2, np.array(prior), 1.0)
+        rng = np.random.default_rng(0)
+        assert randomized_em(task, task.train_source(), n_iter=2, sampling="balanced", rng=rng).lost == lost

@@ -1,0 +1,31 @@
+"""What a user imports, and what importing costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import adrem
+
+
+def test_every_exported_name_exists() -> None:
+    for name in adrem.__all__:
+        assert getattr(adrem, name) is not None
+    assert dir(adrem) == adrem.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = adrem.nothing
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import adrem", ["sklearn", "numba", "scipy", "pandas", "rich"]),
+        ("from adrem import AdREM; import adrem.datasets", ["numba", "matplotlib"]),
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_used(code: str, absent: list[str]) -> None:
+    script = f"{code}\nimport sys\nprint([name for name in {absent} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert result.stdout.strip() == "[]"

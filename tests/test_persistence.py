@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
+
+from adrem import AdREM, load, save
+from adrem._persistence import HEADER
+from adrem.datasets import DomainPair
+from adrem.exceptions import UnreadableModelError
+
+NAMES = np.array(["ant", "bee", "cow"])
+
+
+def fitted(blobs: DomainPair, **params: Any) -> AdREM:
+    params = {"C": 0.1, "n_iter": 3, "n_estimators": 2, "random_state": 0, **params}
+    return AdREM(**params).fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"store_path": True, "fit_intercept": True},
+        {"C": [0.1, 1.0], "class_prior": "source", "random_state": None, "loss": "log_loss"},
+        {"class_prior": np.array([0.2, 0.3, 0.5]), "C": np.float64(0.5)},
+        {"class_prior": {"ant": 0.2, "bee": 0.3, "cow": 0.5}},
+    ],
+)
+def test_round_trip(blobs: DomainPair, tmp_path: Path, params: dict[str, Any]) -> None:
+    model = fitted(blobs, **params)
+    save(model, tmp_path / "model.adrem")
+    copy = load(tmp_path / "model.adrem")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.adrem"]
+    assert repr(copy.get_params()).replace("array(", "").replace(")", "") == repr(
+        {
+            name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            for name, value in model.get_params().items()
+        }
+    ).replace("array(", "").replace(")", "")
+    fitted_names = {name for name in vars(model) if name.endswith("_")}
+    assert fitted_names == {name for name in vars(copy) if name.endswith("_")}
+    for name in fitted_names:
+        np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
+    np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
+    copy.fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target)
+
+
+def test_frames_and_object_labels_come_back(blobs: DomainPair, tmp_path: Path) -> None:
+    X, X_target = (pd.DataFrame(table, columns=list("abcde")) for table in (blobs.X_source, blobs.X_target))
+    y = pd.Series(NAMES[blobs.y_source].astype(object))
+    model = AdREM(C=0.1, random_state=0).fit(X, y, X_target=X_target)
+    save(model, tmp_path / "model")
+    copy = load(tmp_path / "model")
+    assert copy.classes_.dtype == copy.feature_names_in_.dtype == object
+    np.testing.assert_array_equal(copy.predict(X_target[list("edcba")]), model.transduction_)
+
+
+def test_a_model_file_holds_no_pickle(blobs: DomainPair, tmp_path: Path) -> None:
+    save(fitted(blobs), tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        for name in archive.namelist():
+            assert archive.read(name).startswith(b"\x93NUMPY")
+
+
+def test_what_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
+    with pytest.raises(NotFittedError):
+        save(AdREM(), tmp_path / "model")
+    with pytest.raises(TypeError, match="LinearSVC can't be saved; these can: AdREM"):
+        save(LinearSVC().fit(blobs.X_source, blobs.y_source), tmp_path / "model")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="pass an integer, or None"):
+        save(fitted(blobs, random_state=np.random.RandomState(0)), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_save_leaves_the_old_file(blobs: DomainPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model"
+    save(fitted(blobs), path)
+    before = path.read_bytes()
+
+    def full_disk(*_: Any, **__: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save(fitted(blobs, C=1.0), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files if name != drop}
+    header = json.loads(bytes(arrays[HEADER]))
+    change(header, arrays)
+    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "drop", "message"),
+    [
+        (lambda h, _: h.update(format_version=2), None, "has format 2 .* install the version of adrem that wrote it"),
+        (lambda h, _: h.update(format="other"), None, "not a model file"),
+        (lambda h, _: h.update(model="Popen"), None, "holds a 'Popen', unknown"),
+        (lambda h, _: h["params"].update(shell=True), None, "header is not of this version"),
+        (lambda h, _: h.pop("C_"), None, "header is not of this version"),
+        (lambda _, a: a.update(extra=np.zeros(1)), None, "holds the arrays"),
+        (lambda *_: None, "coef_", "holds the arrays"),
+        (lambda _, a: a.update(coef_=a["coef_"][:, :, :2]), None, "do not fit together"),
+        (lambda _, a: a.update(coef_=a["coef_"] * np.nan), None, "do not fit together"),
+    ],
+)
+def test_what_is_unknown_is_refused(
+    blobs: DomainPair, tmp_path: Path, change: Any, drop: str | None, message: str
+) -> None:
+    path = tmp_path / "model"
+    save(fitted(blobs), path)
+    rewrite(path, change, drop)
+    with pytest.raises(UnreadableModelError, match=message):
+        load(path)
+
+
+class Bomb:
+    def __reduce__(self) -> Any:
+        return (pytest.fail, ("the file ran code",))
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps(Bomb()), b"PK\x03\x04 cut off"])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableModelError, match="not a model file of adrem, or it is damaged"):
+        load(path)
+
+
+def test_an_array_of_objects_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    with path.open("wb") as file:
+        np.savez(file, **{HEADER: np.array([Bomb()], dtype=object)})
+    with pytest.raises(UnreadableModelError):
+        load(path)
+
+
+def test_a_damaged_file_is_refused(blobs: DomainPair, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    save(fitted(blobs), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(UnreadableModelError):
+        load(path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")

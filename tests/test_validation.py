@@ -1,0 +1,177 @@
+"""Everything that is wrong gets a message that names the fix, before any work is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from adrem import AdREM
+from adrem._validation import read_domains, read_prior
+from adrem.datasets import DomainPair
+from adrem.exceptions import AmbiguousLabelsWarning
+
+X = np.arange(24.0).reshape(12, 2)
+Y = np.array([0, 1] * 6)
+TARGET = X[:4] + 1
+
+
+def with_value(value: float) -> Any:
+    changed = X.copy()
+    changed[1, 1] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X": with_value(np.nan)}, "NaN"),
+        ({"X": with_value(np.inf)}, "infinity"),
+        ({"X_target": with_value(np.nan)}, "NaN"),
+        ({"X_target": with_value(-np.inf)}, "infinity"),
+        ({"X_target": np.ones((4, 3))}, "X_target has 3 features, X has 2: both domains need the same"),
+        ({"X_target": np.empty((0, 2))}, "X_target has no rows. Leave it out"),
+        ({"X_target": sp.csr_array((0, 2))}, "X_target has no rows. Leave it out"),
+        ({"y": np.zeros(12)}, "one class only, 0.0: a classifier needs labelled rows of at least two"),
+        ({"y": Y[:5]}, "y has 5 entries and X has 12 rows: give one label a row"),
+        ({"y": None}, "requires y to be passed"),
+        ({"y": np.linspace(0, 1, 12)}, "Unknown label type"),
+        ({"y": np.array(["a", 1] * 6, dtype=object)}, "make them all numbers or all strings"),
+        ({"y": np.where(Y == 1, np.nan, Y)}, "NaN"),
+        ({"sample_weight": np.ones(5)}, "sample_weight"),
+        ({"sample_weight": -np.ones(12)}, "[Nn]egative"),
+        ({"sample_weight": (Y == 1).astype(float)}, "zero for every source row of a class"),
+        ({"sample_domain": np.ones(12)}, "holds no target row. Rows of a source have a domain of 0 or more"),
+        ({"sample_domain": -np.ones(12)}, "holds no source row"),
+        ({"sample_domain": np.ones(5)}, "sample_domain has 5 entries and X has 12 rows"),
+        ({"sample_domain": ["s"] * 12}, "sample_domain must hold numbers"),
+        ({"sample_domain": [np.nan] * 12}, "sample_domain must hold numbers"),
+        ({"sample_domain": np.ones(12), "X_target": TARGET}, "both given. Give X_target with X and y as the source"),
+    ],
+)
+def test_bad_input_to_fit(arguments: dict[str, Any], message: str) -> None:
+    arguments = {"X": X, "y": Y, **arguments}
+    with pytest.raises(ValueError, match=message):
+        AdREM(C=1.0).fit(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"loss": "squared"}, "'loss' parameter of AdREM must be a str among"),
+        ({"sampling": "none"}, "'sampling' parameter"),
+        ({"C": 0.0}, "'C' parameter"),
+        ({"C": "auto"}, "'C' parameter"),
+        ({"C": []}, "C must be 'cv', a positive number or a list of positive numbers"),
+        ({"C": [1.0, -1.0]}, "list of positive numbers"),
+        ({"n_iter": 0}, "'n_iter' parameter"),
+        ({"n_estimators": 0}, "'n_estimators' parameter"),
+        ({"tol": 0}, "'tol' parameter"),
+        ({"class_prior": "balanced"}, "'class_prior' parameter"),
+        ({"class_prior": [0.5, 0.6]}, "must be a distribution, shares of at least 0 that sum to 1"),
+        ({"class_prior": [-0.5, 1.5]}, "must be a distribution"),
+        ({"class_prior": [np.nan, 1.0]}, "must be a distribution"),
+        ({"class_prior": [1.0]}, r"give one share a class, in the order \[0, 1\]"),
+        ({"class_prior": {0: 0.5, 2: 0.5}}, r"names the classes \[0, 2\], the source has \[0, 1\]"),
+        ({"random_state": "seed"}, "'random_state' parameter"),
+    ],
+)
+def test_bad_parameters(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        AdREM(**{"C": 1.0, **params}).fit(X, Y, X_target=TARGET)
+
+
+def test_too_few_rows_to_choose_c() -> None:
+    y = np.array([0] * 10 + [1] * 2)
+    with pytest.raises(ValueError, match=r"class 1 has only 2 row\(s\) there.*Give a fixed value, such as C=1.0"):
+        AdREM().fit(X, y, X_target=TARGET)
+    assert AdREM(C=1.0).fit(X, y).C_ == AdREM(C=[1.0]).fit(X, y).C_ == 1.0
+
+
+def test_rows_of_a_source_are_refused_after_fit_unless_allowed(blobs: DomainPair) -> None:
+    model = AdREM(C=0.1, n_estimators=1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    domain = np.where(np.arange(45) < 3, 1, -2)
+    for method in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(ValueError, match="3 of 45 rows belong to a source domain.*allow_source=True"):
+            method(blobs.X_target, sample_domain=domain)
+        np.testing.assert_array_equal(
+            method(blobs.X_target, sample_domain=domain, allow_source=True), method(blobs.X_target)
+        )
+    with pytest.raises(ValueError, match="sample_domain has 3 entries and X has 45 rows"):
+        model.score(blobs.X_target, blobs.y_target, sample_domain=domain[:3])
+
+
+def test_labels_minus_one_and_one_are_classes_with_a_warning() -> None:
+    y = np.where(Y == 1, 1, -1)
+    with pytest.warns(AmbiguousLabelsWarning, match="pass the target as X_target, or mark its rows by a negative"):
+        model = AdREM(C=1.0).fit(X, y)
+    assert model.classes_.tolist() == [-1, 1]
+    assert len(model.transduction_) == 0
+
+
+@pytest.mark.parametrize("y", [Y, Y + 1, np.array(["-1", "b"] * 6), np.array(["a", "b"] * 6, dtype=object), Y == 1])
+def test_without_a_mark_the_fit_is_on_the_source(y: Any) -> None:
+    domains = read_domains(AdREM(), X, y)
+    assert not domains.adapts
+    assert domains.X_source.shape == (12, 2)
+
+
+def test_the_mark_splits_the_table() -> None:
+    y = np.array([0, -1, 1, 0, -1, 1, 0, 1, -1, 0, 1, 2])
+    for labels in (y, y.astype(float), y.astype(object), y.tolist(), pd.Series(y)):
+        domains = read_domains(AdREM(), X, labels)
+        np.testing.assert_array_equal(domains.X_target, X[[1, 4, 8]])
+        assert domains.labels.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 2]
+
+
+def test_labels_of_target_rows_are_never_read() -> None:
+    domain = np.array([1, -1] * 6)
+    y: list[Any] = [0, None, 1, float("nan"), 0, "x"] * 2
+    domains = read_domains(AdREM(), X, np.array(y, dtype=object), sample_domain=domain)
+    assert domains.classes.tolist() == [0, 1]
+    np.testing.assert_array_equal(domains.X_target, X[1::2])
+
+
+def test_with_a_domain_minus_one_is_an_ordinary_label() -> None:
+    y = np.array([-1, 7, 1, 7] * 3)
+    domains = read_domains(AdREM(), X, y, sample_domain=[0, -3, 5, -1] * 3)
+    assert domains.classes.tolist() == [-1, 1]
+    assert read_domains(AdREM(), X[::2], y[::2], X_target=TARGET).classes.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_are_matched_by_column_name(frame: Any) -> None:
+    source = frame({"a": X[:, 0], "b": X[:, 1]})
+    turned = frame({"b": TARGET[:, 1], "a": TARGET[:, 0]})
+    model = AdREM(C=1.0, random_state=0)
+    domains = read_domains(model, source, Y, X_target=turned)
+    np.testing.assert_array_equal(domains.X_target, TARGET)
+    model.fit(source, Y, X_target=turned)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(model.predict(turned), model.transduction_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.fit(source, Y, X_target=frame({"a": TARGET[:, 0], "c": TARGET[:, 1]}))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (np.int64, np.float64)],
+)
+def test_types_are_kept_and_half_precision_widened(given: type, kept: type) -> None:
+    domains = read_domains(AdREM(), X.astype(given), Y, X_target=TARGET.astype(given))
+    assert domains.X_source.dtype == domains.X_target.dtype == kept
+    assert AdREM(C=1.0).fit(X.astype(given), Y).coef_.dtype == kept
+
+
+def test_priors() -> None:
+    y = np.array(["b", "a", "a", "c"] * 3)
+    weights = np.array([2.0, 1.0, 1.0, 0.5] * 3)
+    domains = read_domains(AdREM(), X, y, sample_weight=weights)
+    np.testing.assert_allclose(read_prior("uniform", domains), [1 / 3] * 3)
+    np.testing.assert_allclose(read_prior("source", domains), [2 / 4.5, 2 / 4.5, 0.5 / 4.5])
+    np.testing.assert_allclose(read_prior((0.2, 0.3, 0.5), domains), [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(read_prior({"c": 0.5, "a": 0.2, "b": 0.3}, domains), [0.2, 0.3, 0.5])
