@@ -1,26 +1,25 @@
-"""Problems that many tests share."""
+"""Fixtures, and the tests that need data."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 import sklearn
-from numpy.random import RandomState
+from problems import make_blobs_shift
 
 from adrem.datasets import DomainPair
 
 
-def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45, seed: int = 0) -> DomainPair:
-    """Gaussian classes whose means move a little between the domains; small, quick, and not separable."""
-    rng = RandomState(seed)
-    means = 2.0 * rng.standard_normal((n_classes, 5))
-    shift = 0.7 * rng.standard_normal(5)
-    y_source, y_target = np.arange(n_source) % n_classes, np.arange(n_target) % n_classes
-    X_source = means[y_source] + rng.standard_normal((n_source, 5))
-    X_target = means[y_target] + shift + rng.standard_normal((n_target, 5))
-    return DomainPair(X_source, y_source, X_target, y_target)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests on real data where it is not."""
+    if "ADREM_DATA" in os.environ:
+        return
+    reason = "set ADREM_DATA to the folder of the paper's data sets to run the tests on real data"
+    for item in items:
+        if item.path.parent.name == "real":
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from conftest import make_blobs_shift
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import make_blobs_shift
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -29,7 +29,7 @@ EXPECTED_FAILURES = {
 
 
 @pytest.mark.filterwarnings("default")
-@parametrize_with_checks([AdREM(), AdREM(loss="log_loss")], expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@parametrize_with_checks([AdREM(), AdREM(loss="log_loss")], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

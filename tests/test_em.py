@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import make_blobs_shift
+from problems import make_blobs_shift
 
 from adrem._em import Member, Task, randomized_em
 from adrem.machines import MACHINES, decide
@@ -33,7 +34,8 @@ def test_draws_grow_to_the_whole_target() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_losses_are_those_of_the_equations(loss: str) -> None:
     task, member, data = run(loss=loss, store_path=True)
-    pointwise = {"hinge": lambda m: np.maximum(0, 1 - m), "log_loss": lambda m: np.log1p(np.exp(-m))}[loss]
+    functions: dict[str, Any] = {"hinge": lambda m: np.maximum(0, 1 - m), "log_loss": lambda m: np.log1p(np.exp(-m))}
+    pointwise = functions[loss]
     for entry, (coef, _) in zip(member.history, member.path, strict=True):
         labels = decide(data.X_target @ coef.T)
         signs = [2 * (y[:, None] == np.arange(3)) - 1 for y in (data.y_source, labels)]
@@ -50,7 +52,7 @@ def test_losses_are_those_of_the_equations(loss: str) -> None:
 def test_changed_labels_are_counted() -> None:
     _, member, data = run(store_path=True)
     labels = [decide(data.X_target @ coef.T) for coef, _ in member.path]
-    changed = [0] + [int((a != b).sum()) for a, b in zip(labels, labels[1:], strict=False)]
+    changed = [0] + [int((a != b).sum()) for a, b in pairwise(labels)]
     assert [entry["n_changed"] for entry in member.history] == changed
 
 

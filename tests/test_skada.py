@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from conftest import make_blobs_shift
+from problems import make_blobs_shift
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -38,7 +38,8 @@ def table() -> tuple[Any, Any, Any]:
     return X[order], np.where(domain > 0, y, -1)[order], domain[order]
 
 
-def test_in_a_skada_pipeline(skada: Any, table: tuple[Any, Any, Any], routing: None) -> None:
+@pytest.mark.usefixtures("routing")
+def test_in_a_skada_pipeline(skada: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = skada.make_da_pipeline(StandardScaler(), AdREM(C=0.1, n_estimators=3, n_iter=5, random_state=0))
     pipe.fit(X, y.copy(), sample_domain=domain)
@@ -51,10 +52,11 @@ def test_in_a_skada_pipeline(skada: Any, table: tuple[Any, Any, Any], routing: N
     assert pipe.predict_proba(target).shape == (90, 3)
 
 
+@pytest.mark.usefixtures("routing")
 @pytest.mark.parametrize("wrapped", [True, False])
 @pytest.mark.parametrize("splitter", ["ShuffleSplit", "SourceTargetShuffleSplit", "StratifiedDomainShuffleSplit"])
 def test_grid_search_by_circular_validation(
-    skada: Any, table: tuple[Any, Any, Any], splitter: str, wrapped: bool, routing: None
+    skada: Any, table: tuple[Any, Any, Any], splitter: str, wrapped: bool
 ) -> None:
     from skada import model_selection
     from skada.metrics import CircularValidation
@@ -72,7 +74,8 @@ def test_grid_search_by_circular_validation(
     assert len(search.predict(X[domain < 0])) == 90
 
 
-def test_other_skada_scorers(skada: Any, table: tuple[Any, Any, Any], routing: None) -> None:
+@pytest.mark.usefixtures("skada", "routing")
+def test_other_skada_scorers(table: tuple[Any, Any, Any]) -> None:
     from skada.metrics import ImportanceWeightedScorer, PredictionEntropyScorer, SoftNeighborhoodDensity
 
     X, y, domain = table
@@ -93,7 +96,8 @@ def test_in_a_plain_pipeline(table: tuple[Any, Any, Any]) -> None:
     np.testing.assert_array_equal(pipe.predict(X[domain < 0]), pipe[-1].transduction_)
 
 
-def test_by_metadata_routing(table: tuple[Any, Any, Any], routing: None) -> None:
+@pytest.mark.usefixtures("routing")
+def test_by_metadata_routing(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = Pipeline([("scale", StandardScaler()), ("adrem", AdREM(C=0.1, n_estimators=3, random_state=0))])
     pipe.fit(X, y, sample_domain=domain)

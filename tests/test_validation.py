@@ -96,7 +96,7 @@ def test_rows_of_a_source_are_refused_after_fit_unless_allowed(blobs: DomainPair
     model = AdREM(C=0.1, n_estimators=1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     domain = np.where(np.arange(45) < 3, 1, -2)
     for method in (model.predict, model.predict_proba, model.decision_function):
-        with pytest.raises(ValueError, match="3 of 45 rows belong to a source domain.*allow_source=True"):
+        with pytest.raises(ValueError, match=r"3 of 45 rows belong to a source domain.*allow_source=True"):
             method(blobs.X_target, sample_domain=domain)
         np.testing.assert_array_equal(
             method(blobs.X_target, sample_domain=domain, allow_source=True), method(blobs.X_target)

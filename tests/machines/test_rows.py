@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -34,7 +36,7 @@ def test_stack_takes_the_wider_type() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
-    X = np.arange(6, dtype=dtype).reshape(2, 3)
+    X: Any = np.arange(6, dtype=dtype).reshape(2, 3)
     for table in (X, sp.csr_array(X)):
         wide = add_bias(table)
         assert wide.dtype == dtype

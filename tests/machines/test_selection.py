@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import make_blobs_shift
+from problems import make_blobs_shift
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 

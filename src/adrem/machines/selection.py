@@ -22,8 +22,8 @@ def select_c(
 ) -> float:
     """The first candidate of the best cross-validated accuracy.
 
-    Accuracies that lie within one standard error of the highest count as equal to it: three folds can't tell them apart,
-    and with the paper's grid the first of equals is the most regularized.
+    Accuracies within one standard error of the highest count as equal to it: three folds can't tell them apart, and in
+    the paper's grid the first of equals is the most regularized.
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
     left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of

@@ -1,0 +1,19 @@
+"""Small problems that many tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import RandomState
+
+from adrem.datasets import DomainPair
+
+
+def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45, seed: int = 0) -> DomainPair:
+    """Gaussian classes whose means move a little between the domains; small, quick, and not separable."""
+    rng = RandomState(seed)
+    means = 2.0 * rng.standard_normal((n_classes, 5))
+    shift = 0.7 * rng.standard_normal(5)
+    y_source, y_target = np.arange(n_source) % n_classes, np.arange(n_target) % n_classes
+    X_source = means[y_source] + rng.standard_normal((n_source, 5))
+    X_target = means[y_target] + shift + rng.standard_normal((n_target, 5))
+    return DomainPair(X_source, y_source, X_target, y_target)

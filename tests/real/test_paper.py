@@ -1,0 +1,75 @@
+"""The paper's own numbers, on its own data, with the defaults."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from accuracy import member_labels
+from real_data import load_pair, pairs
+
+from adrem import AdREM
+from adrem.exceptions import LostClassWarning
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{LostClassWarning.__module__}.{LostClassWarning.__name__}")
+
+
+def run(name: str, pair: str, **params: Any) -> tuple[float, float]:
+    """Accuracy of one member, on average, and of the vote, in percent."""
+    source, target = load_pair(name, pair)
+    model = AdREM(random_state=0, **params).fit(source.X, source.y, X_target=target.X)
+    np.testing.assert_array_equal(model.predict(target.X), model.transduction_)
+    one = [np.mean(labels == target.y) for labels in member_labels(model, target.X)]
+    return 100 * float(np.mean(one)), 100 * float(np.mean(model.transduction_ == target.y))
+
+
+def test_amazon_with_all_features() -> None:
+    means = np.mean([run("amazon-reviews", pair) for pair in pairs("amazon-reviews")], axis=0)
+    assert means[0] == pytest.approx(81.75, abs=0.4)
+    assert means[1] == pytest.approx(82.7, abs=0.4)
+
+
+def test_office_caltech_with_deep_features() -> None:
+    name = "office-caltech-resnet50"
+    assert np.mean([run(name, pair)[1] for pair in pairs(name)]) == pytest.approx(96.4, abs=0.3)
+
+
+def test_office_caltech_with_surf_features() -> None:
+    name = "office-caltech-surf"
+    assert np.mean([run(name, pair)[1] for pair in pairs(name)]) == pytest.approx(47.6, abs=0.8)
+
+
+@pytest.mark.parametrize(("pair", "paper"), [("A>W", 89.4), ("D>A", 72.6)])
+def test_office_31_with_deep_features(pair: str, paper: float) -> None:
+    assert run("office-31-resnet50", pair)[1] == pytest.approx(paper, abs=2.0)
+
+
+def test_logistic_regression_gains_too() -> None:
+    source, target = load_pair("office-caltech-resnet50", "D>W")
+    model = AdREM(loss="log_loss", C=0.01, random_state=0)
+    before = model.fit(source.X, source.y).score(target.X, target.y)
+    adapted = model.fit(source.X, source.y, X_target=target.X)
+    assert np.mean(adapted.transduction_ == target.y) > max(before, 0.98)
+
+
+MEMORY = """
+import resource
+from real_data import load_pair
+from adrem import AdREM
+source, target = load_pair("amazon-reviews", "B>D")
+assert source.X.shape[1] == 473_856
+AdREM(n_jobs=2, random_state=0).fit(source.X, source.y, X_target=target.X)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux only")
+def test_sparse_text_is_never_made_dense() -> None:
+    """Reading the data, scaling it and adapting, all in one process."""
+    folder = Path(__file__).parents[2] / "benchmarks"
+    result = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True, cwd=folder)  # noqa: S603
+    assert float(result.stdout) < 1.5
