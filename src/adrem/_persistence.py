@@ -162,12 +162,12 @@ def _param_from_json(value: Any) -> Any:
     return value
 
 
-def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+def _write(path: Path, arrays: dict[str, Any]) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            np.savez_compressed(file, **arrays)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
-    _get_feature_names,
     assert_all_finite,
     check_is_fitted,
     column_or_1d,
@@ -51,6 +50,8 @@ def read_domains(
             "domains in X and tell them apart by sample_domain."
         )
     rows = _read_table(estimator, X, reset=True)
+    if X_target is not None:
+        X_target = _match_columns(_column_names(X), X_target)
     y = column_or_1d(y, warn=True)
     _check_length("y", "label", len(y), rows.shape[0])
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
@@ -63,7 +64,7 @@ def read_domains(
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
     """Read new rows for a fitted estimator."""
     check_is_fitted(estimator)
-    rows = _read_table(estimator, X, reset=False)
+    rows = _read_table(estimator, _match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
     if sample_domain is not None:
         n_source = int(np.count_nonzero(_read_domain(sample_domain, rows.shape[0]) >= 0))
         if n_source and not allow_source:
@@ -118,25 +119,21 @@ def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]
 
 
 def _read_table(estimator: Any, X: Any, *, reset: bool) -> Matrix:
-    if not reset:
-        X = _match_columns(estimator, X)
-    rows = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=(np.float64, np.float32, np.float16),
-    )
+    types = (np.float64, np.float32, np.float16)
+    rows = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=types)
     return rows.astype(np.float32) if rows.dtype == np.float16 else rows
 
 
-def _match_columns(estimator: Any, X: Any) -> Any:
-    """Put the columns of a frame in the order of `fit`, where they are the same columns."""
-    expected = getattr(estimator, "feature_names_in_", None)
-    if expected is None:
-        return X
-    names = _get_feature_names(X)
-    if names is None or list(names) == list(expected) or sorted(names) != sorted(expected):
+def _column_names(X: Any) -> list[str] | None:
+    """Names of the columns, where X is a frame whose names are all strings."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _match_columns(expected: Sequence[str] | None, X: Any) -> Any:
+    """Put the columns of a frame in the expected order, where they are the same columns."""
+    names = _column_names(X)
+    if expected is None or names is None or names == list(expected) or sorted(names) != sorted(expected):
         return X
     return X[list(expected)]
 
@@ -145,7 +142,7 @@ def _read_target(estimator: Any, X_target: Any) -> Matrix:
     if hasattr(X_target, "shape") and len(X_target.shape) == 2 and X_target.shape[0] == 0:
         raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
     n_features = getattr(X_target, "shape", (0, estimator.n_features_in_))[-1]
-    if n_features != estimator.n_features_in_ and _get_feature_names(X_target) is None:
+    if n_features != estimator.n_features_in_ and _column_names(X_target) is None:
         raise ValueError(
             f"X_target has {n_features} features, X has {estimator.n_features_in_}: both domains need the same "
             "features in the same order."
