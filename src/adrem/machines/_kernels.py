@@ -2,6 +2,9 @@
 
 Every kernel works on one binary problem over rows in any of the forms of `_rows`. Primal vectors and dual variables are
 double precision whatever the rows are, so that millions of small float32 steps do not drift.
+
+Rows come as the four plain arguments of `_rows.Rows`, and are a tuple only inside: older versions of numba mistake the
+types of arrays inside a tuple that is passed from Python.
 """
 
 from __future__ import annotations
@@ -13,8 +16,6 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from adrem.machines._rows import CSRRows, DenseRows, GramRows
-
 # Sums may be reordered, for SIMD. Infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
 
@@ -25,10 +26,6 @@ def _jit(function: Callable[..., Any]) -> Any:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can hold the cache: compile in every process instead
         return njit(**options)(function)
-
-
-def _form(rows: Any) -> Any:
-    return getattr(rows, "instance_class", None)
 
 
 def row_score(rows: Any, i: Any, primal: Any) -> float:
@@ -43,54 +40,46 @@ def add_row(rows: Any, i: Any, step: float, primal: Any) -> None:
 
 @overload(row_score, jit_options={"fastmath": FAST, "error_model": "numpy"})
 def _row_score(rows: Any, i: Any, primal: Any) -> Any:
-    form = _form(rows)
-    if form is DenseRows:
+    if rows[0].ndim == 2:
 
         def dense(rows: Any, i: Any, primal: Any) -> Any:
-            row = rows.values[i]
+            values, _, _, is_gram = rows
+            if is_gram:
+                return primal[i]
             score = 0.0
-            for j in range(row.shape[0]):
-                score += row[j] * primal[j]
+            for j in range(values.shape[1]):
+                score += values[i, j] * primal[j]
             return score
 
         return dense
-    if form is CSRRows:
 
-        def csr(rows: Any, i: Any, primal: Any) -> Any:
-            score = 0.0
-            for p in range(rows.indptr[i], rows.indptr[i + 1]):
-                score += rows.data[p] * primal[rows.indices[p]]
-            return score
+    def csr(rows: Any, i: Any, primal: Any) -> Any:
+        values, indices, indptr, _ = rows
+        score = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            score += values[p] * primal[indices[p]]
+        return score
 
-        return csr
-    if form is GramRows:
-
-        def gram(rows: Any, i: Any, primal: Any) -> Any:
-            return primal[i]
-
-        return gram
-    return None
+    return csr
 
 
 @overload(add_row, jit_options={"fastmath": FAST, "error_model": "numpy"})
 def _add_row(rows: Any, i: Any, step: Any, primal: Any) -> Any:
-    form = _form(rows)
-    if form is DenseRows or form is GramRows:
+    if rows[0].ndim == 2:
 
         def dense(rows: Any, i: Any, step: Any, primal: Any) -> Any:
-            row = rows[0][i]
-            for j in range(row.shape[0]):
-                primal[j] += step * row[j]
+            values = rows[0]
+            for j in range(values.shape[1]):
+                primal[j] += step * values[i, j]
 
         return dense
-    if form is CSRRows:
 
-        def csr(rows: Any, i: Any, step: Any, primal: Any) -> Any:
-            for p in range(rows.indptr[i], rows.indptr[i + 1]):
-                primal[rows.indices[p]] += step * rows.data[p]
+    def csr(rows: Any, i: Any, step: Any, primal: Any) -> Any:
+        values, indices, indptr, _ = rows
+        for p in range(indptr[i], indptr[i + 1]):
+            primal[indices[p]] += step * values[p]
 
-        return csr
-    return None
+    return csr
 
 
 @_jit
@@ -106,8 +95,20 @@ def _shuffle(order: Any, size: int, seed: Any) -> Any:
 
 
 @_jit
-def move_hinge(rows: Any, old_signs: Any, signs: Any, old_box: Any, box: Any, dual: Any, primal: Any) -> None:
+def move_hinge(
+    values: Any,
+    indices: Any,
+    indptr: Any,
+    is_gram: bool,
+    old_signs: Any,
+    signs: Any,
+    old_box: Any,
+    box: Any,
+    dual: Any,
+    primal: Any,
+) -> None:
     """Carry the dual variables over to new labels and boxes: clip to the box, start anew where the label flipped."""
+    rows = (values, indices, indptr, is_gram)
     for i in range(dual.shape[0]):
         kept = min(dual[i], box[i]) if signs[i] == old_signs[i] else 0.0
         step = kept * signs[i] - dual[i] * old_signs[i]
@@ -118,13 +119,25 @@ def move_hinge(rows: Any, old_signs: Any, signs: Any, old_box: Any, box: Any, du
 
 @_jit
 def solve_hinge(
-    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, looks: int, seed: Any
+    values: Any,
+    indices: Any,
+    indptr: Any,
+    is_gram: bool,
+    norms: Any,
+    signs: Any,
+    box: Any,
+    dual: Any,
+    primal: Any,
+    tol: float,
+    looks: int,
+    seed: Any,
 ) -> bool:
     """Minimize the dual of the hinge loss (Hsieh et al. 2008), with their shrinking and stopping rule.
 
     Returns whether the projected gradients of all rows came to lie within `tol` of each other before `looks` looks at a
     row were spent.
     """
+    rows = (values, indices, indptr, is_gram)
     order = np.flatnonzero(box > 0.0)
     n_active = order.shape[0]
     shrink_above, shrink_below = np.inf, -np.inf
@@ -173,8 +186,20 @@ def _sigmoid(t: Any) -> Any:
 
 
 @_jit
-def move_log_loss(rows: Any, old_signs: Any, signs: Any, old_box: Any, box: Any, dual: Any, primal: Any) -> None:
+def move_log_loss(
+    values: Any,
+    indices: Any,
+    indptr: Any,
+    is_gram: bool,
+    old_signs: Any,
+    signs: Any,
+    old_box: Any,
+    box: Any,
+    dual: Any,
+    primal: Any,
+) -> None:
     """Carry the logits over to new labels and boxes: a row that stays keeps its logit, any other starts anew."""
+    rows = (values, indices, indptr, is_gram)
     for i in range(dual.shape[0]):
         old = old_box[i] * _sigmoid(dual[i])
         if signs[i] != old_signs[i] or box[i] <= 0.0:
@@ -205,7 +230,18 @@ def _solve_logit(norm: float, box: float, alpha: float, margin: float, start: fl
 
 @_jit
 def solve_log_loss(
-    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, looks: int, seed: Any
+    values: Any,
+    indices: Any,
+    indptr: Any,
+    is_gram: bool,
+    norms: Any,
+    signs: Any,
+    box: Any,
+    dual: Any,
+    primal: Any,
+    tol: float,
+    looks: int,
+    seed: Any,
 ) -> bool:
     """Minimize the dual of the log loss (Yu et al. 2011), each variable written as box * sigmoid(logit).
 
@@ -213,6 +249,7 @@ def solve_log_loss(
     touch the ends of its box and no logarithm is taken near zero. Returns whether all gradients fell below `tol` before
     `looks` looks at a row were spent.
     """
+    rows = (values, indices, indptr, is_gram)
     order = np.flatnonzero(box > 0.0)
     while looks >= 0:
         looks -= order.shape[0]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
-from adrem.machines._rows import GramRows, add_bias, arrange, squared_norms
+from adrem.machines._rows import add_bias, arrange, squared_norms
 
 # Looks at a row, on average, after which a training is given up and counted as failed, as liblinear's 1000 sweeps; a
 # sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
@@ -127,22 +127,22 @@ class Machine(ABC):
         dual, primal = solution.dual.copy(), solution.primal.copy()
         n_failed = 0
         for c in range(len(signs)):
-            type(self)._move(self._rows, solution.signs[c], signs[c], solution.box, box, dual[c], primal[c])
+            type(self)._move(*self._rows, solution.signs[c], signs[c], solution.box, box, dual[c], primal[c])
             converged = type(self)._solve(
-                self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, looks, np.uint64(seed)
+                *self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, looks, np.uint64(seed)
             )
             n_failed += not converged
         return Solution(signs, box, dual, primal, n_failed)
 
     def _nothing(self, signs: NDArray[np.float64]) -> Solution:
         """The solution for rows that all have weight zero."""
-        width = self._table.shape[0 if isinstance(self._rows, GramRows) else 1]
+        width = self._table.shape[0 if self._rows.is_gram else 1]
         empty = np.full(signs.shape, self._empty_dual)
         return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width)), 0)
 
     def scores(self, solution: Solution) -> FloatArray:
         """Scores of all rows: one column for two classes, one a class otherwise."""
-        if isinstance(self._rows, GramRows):
+        if self._rows.is_gram:
             return solution.primal.T
         scores: FloatArray = self._table @ solution.primal.T.astype(self._table.dtype)
         return scores
@@ -150,7 +150,7 @@ class Machine(ABC):
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         """Coefficients (problems x features) and intercepts (problems), in the type of the rows."""
         vectors = solution.primal
-        if isinstance(self._rows, GramRows):
+        if self._rows.is_gram:
             multiples = self._coefficients(solution) * solution.signs
             vectors = multiples @ self._table
         vectors = vectors.astype(self._table.dtype)
@@ -160,7 +160,7 @@ class Machine(ABC):
 
     def squared_norm(self, solution: Solution) -> float:
         """Squared norm of the weight vectors, summed over the one-vs-rest problems."""
-        if isinstance(self._rows, GramRows):
+        if self._rows.is_gram:
             return float(np.sum(self._coefficients(solution) * solution.signs * solution.primal))
         return float(np.sum(solution.primal**2))
 

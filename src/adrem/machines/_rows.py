@@ -3,14 +3,14 @@
 A dual coordinate step needs two things of a row: its score (a dot product with the primal vector) and a way to add it
 to the primal vector. Three forms offer both:
 
-* `DenseRows` and `CSRRows`: the primal vector is the weight vector, one entry a feature;
-* `GramRows`: the primal vector holds the scores of all rows, so reading a score is free and adding a row adds a row of
-  the Gram matrix.
+* dense and CSR rows: the primal vector is the weight vector, one entry a feature;
+* the Gram matrix: the primal vector holds the scores of all rows, so reading a score is free and adding a row adds a
+  row of the matrix.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,27 +25,23 @@ GRAM_MEMORY = 2**30
 LOOKS_PER_CHANGE = 8
 
 
-class DenseRows(NamedTuple):
-    """Rows as a C-ordered array."""
+class Rows(NamedTuple):
+    """Rows in one of the three forms, as plain arrays for the kernels.
+
+    `values` is two-dimensional for dense rows and for the Gram matrix, and holds the entries of a CSR matrix without
+    duplicates otherwise; only then do `indices` and `indptr` hold anything.
+    """
 
     values: FloatArray
-
-
-class CSRRows(NamedTuple):
-    """Rows as the three arrays of a CSR matrix without duplicate entries."""
-
-    data: FloatArray
     indices: NDArray[np.integer[Any]]
     indptr: NDArray[np.int64]
+    is_gram: bool
 
-
-class GramRows(NamedTuple):
-    """Rows as their matrix of inner products."""
-
-    gram: FloatArray
-
-
-Rows: TypeAlias = DenseRows | CSRRows | GramRows
+    @property
+    def form(self) -> str:
+        if self.values.ndim == 1:
+            return "csr"
+        return "gram" if self.is_gram else "dense"
 
 
 def stack(tables: list[Matrix]) -> Matrix:
@@ -70,12 +66,12 @@ def arrange(table: Matrix) -> Rows:
     if sp.issparse(table):
         wide = table.shape[1] > np.iinfo(np.int32).max
         indices = table.indices.astype(np.int64 if wide else np.int32, copy=False)
-        return CSRRows(table.data, indices, table.indptr.astype(np.int64, copy=False))
+        return Rows(table.data, indices, table.indptr.astype(np.int64, copy=False), False)
     n_rows, n_features = table.shape
     fits = n_rows**2 * table.dtype.itemsize <= GRAM_MEMORY
-    if fits and n_rows <= LOOKS_PER_CHANGE * n_features:
-        return GramRows(table @ table.T)
-    return DenseRows(table)
+    is_gram = fits and n_rows <= LOOKS_PER_CHANGE * n_features
+    values = table @ table.T if is_gram else table
+    return Rows(values, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:
