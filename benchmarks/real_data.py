@@ -39,6 +39,8 @@ class DataSet(NamedTuple):
 
 def data_home() -> Path:
     """The folder of the data sets."""
+    if "ADREM_DATA" not in os.environ:
+        raise SystemExit("Set ADREM_DATA to the folder of the data sets; CONTRIBUTING.md lists the files.")
     return Path(os.environ["ADREM_DATA"])
 
 
