@@ -1,7 +1,7 @@
 """Dual coordinate descent, compiled by numba: the only compiled code of the package.
 
-Every kernel works on one binary problem over rows in any of the forms of `_rows`. Primal vectors and dual variables are
-double precision whatever the rows are, so that millions of small float32 steps do not drift.
+Every kernel works on one binary problem over rows in any of the forms of `_rows`. Sums are kept in the type of the
+primal vector, whatever that of the rows; dual variables are double precision.
 
 Rows come as the four plain arguments of `_rows.Rows`, and are a tuple only inside: older versions of numba mistake the
 types of arrays inside a tuple that is passed from Python.
@@ -18,6 +18,8 @@ from numba.extending import overload
 
 # Sums may be reordered, for SIMD. Infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz"}
+# Rows are settled among themselves where they are at most this part of all: a third.
+FEW = 3
 
 
 def _jit(function: Callable[..., Any]) -> Any:
@@ -46,7 +48,7 @@ def _row_score(rows: Any, i: Any, primal: Any) -> Any:
             values, _, _, is_gram = rows
             if is_gram:
                 return primal[i]
-            score = 0.0
+            score = primal.dtype.type(0)
             for j in range(values.shape[1]):
                 score += values[i, j] * primal[j]
             return score
@@ -55,7 +57,7 @@ def _row_score(rows: Any, i: Any, primal: Any) -> Any:
 
     def csr(rows: Any, i: Any, primal: Any) -> Any:
         values, indices, indptr, _ = rows
-        score = 0.0
+        score = primal.dtype.type(0)
         for p in range(indptr[i], indptr[i + 1]):
             score += values[p] * primal[indices[p]]
         return score
@@ -68,16 +70,17 @@ def _add_row(rows: Any, i: Any, step: Any, primal: Any) -> Any:
     if rows[0].ndim == 2:
 
         def dense(rows: Any, i: Any, step: Any, primal: Any) -> Any:
-            values = rows[0]
-            for j in range(values.shape[1]):
-                primal[j] += step * values[i, j]
+            row, factor = rows[0][i], primal.dtype.type(step)
+            for j in range(row.shape[0]):
+                primal[j] += factor * row[j]
 
         return dense
 
     def csr(rows: Any, i: Any, step: Any, primal: Any) -> Any:
         values, indices, indptr, _ = rows
+        factor = primal.dtype.type(step)
         for p in range(indptr[i], indptr[i + 1]):
-            primal[indices[p]] += step * values[p]
+            primal[indices[p]] += factor * values[p]
 
     return csr
 
@@ -118,65 +121,154 @@ def move_hinge(
 
 
 @_jit
-def solve_hinge(
-    values: Any,
-    indices: Any,
-    indptr: Any,
-    is_gram: bool,
+def _sweep_hinge(
+    rows: Any,
     norms: Any,
     signs: Any,
     box: Any,
     dual: Any,
     primal: Any,
-    tol: float,
-    looks: int,
-    seed: Any,
-) -> bool:
+    order: Any,
+    n_active: int,
+    above: Any,
+    below: Any,
+) -> Any:
+    """One coordinate step for each of the first rows of order.
+
+    A row at an end of its box whose gradient lies beyond `above` or `below` is moved behind the active ones instead
+    (shrinking). Returns the number of rows still active, and the largest and smallest projected gradient among them.
+    """
+    largest, smallest = -np.inf, np.inf
+    s = 0
+    while s < n_active:
+        i = order[s]
+        gradient = signs[i] * row_score(rows, i, primal) - 1.0
+        at_zero, at_box = dual[i] <= 0.0, dual[i] >= box[i]
+        if (at_zero and gradient > above) or (at_box and gradient < below):
+            n_active -= 1
+            order[s], order[n_active] = order[n_active], order[s]
+            continue
+        s += 1
+        projected = gradient
+        if at_zero:
+            projected = min(gradient, 0.0)
+        elif at_box:
+            projected = max(gradient, 0.0)
+        largest, smallest = max(largest, projected), min(smallest, projected)
+        if projected != 0.0:
+            old = dual[i]
+            if norms[i] > 0.0:
+                dual[i] = min(max(old - gradient / norms[i], 0.0), box[i])
+            else:  # an empty row always loses 1: its dual variable stands at the box
+                dual[i] = box[i]
+            if dual[i] != old:
+                add_row(rows, i, (dual[i] - old) * signs[i], primal)
+    return n_active, largest, smallest
+
+
+@_jit
+def _descend_hinge(
+    rows: Any, norms: Any, signs: Any, box: Any, dual: Any, primal: Any, tol: float, looks: int, seed: Any
+) -> Any:
+    """Sweep until the projected gradients of all rows lie within `tol` of each other, or no looks are left.
+
+    Returns the looks that are left, negative if there were too few, and the new seed.
+    """
+    order = np.flatnonzero(box > 0.0)
+    n_active = order.shape[0]
+    above, below = np.inf, -np.inf
+    while looks >= 0:
+        looks -= n_active
+        seed = _shuffle(order, n_active, seed)
+        n_active, largest, smallest = _sweep_hinge(rows, norms, signs, box, dual, primal, order, n_active, above, below)
+        if n_active == 0 or largest - smallest <= tol:
+            if n_active == order.shape[0]:
+                return max(looks, 0), seed
+            n_active = order.shape[0]
+            above, below = np.inf, -np.inf
+        else:
+            above = largest if largest > 0.0 else np.inf
+            below = smallest if smallest < 0.0 else -np.inf
+    return looks, seed
+
+
+@_jit
+def _unsettled(signs: Any, box: Any, dual: Any, scores: Any, margin: float) -> Any:
+    """Rows that may still move: those inside their box, and those at an end of it that do not lean out clearly."""
+    found = np.empty(dual.shape[0], np.int64)
+    n_found = 0
+    for i in range(dual.shape[0]):
+        if box[i] > 0.0:
+            gradient = signs[i] * scores[i] - 1.0
+            stays = (dual[i] <= 0.0 and gradient > margin) or (dual[i] >= box[i] and gradient < -margin)
+            if not stays:
+                found[n_found] = i
+                n_found += 1
+    return found[:n_found]
+
+
+@_jit
+def _descend_inside(
+    gram: Any, norms: Any, signs: Any, box: Any, dual: Any, scores: Any, some: Any, tol: float, looks: int, seed: Any
+) -> Any:
+    """Descend on some rows alone, in a Gram matrix of their own that fits the cache, then tell all rows the outcome."""
+    size = some.shape[0]
+    inner = np.empty((size, size), gram.dtype)
+    for a in range(size):
+        row = gram[some[a]]
+        for b in range(size):
+            inner[a, b] = row[some[b]]
+    moved, inner_scores = dual[some], scores[some]
+    rows = (inner, np.empty(0, np.int32), np.empty(0, np.int64), True)
+    looks, seed = _descend_hinge(rows, norms[some], signs[some], box[some], moved, inner_scores, tol, looks, seed)
+    everything = (gram, np.empty(0, np.int32), np.empty(0, np.int64), True)
+    for a in range(size):
+        i = some[a]
+        if moved[a] != dual[i]:
+            add_row(everything, i, (moved[a] - dual[i]) * signs[i], scores)
+            dual[i] = moved[a]
+    return looks, seed
+
+
+@_jit
+def solve_hinge(
+    values: Any, indices: Any, indptr: Any, is_gram: bool, norms: Any, signs: Any, box: Any, dual: Any, primal: Any,
+    tol: float, looks: int, seed: Any,
+) -> bool:  # fmt: skip
     """Minimize the dual of the hinge loss (Hsieh et al. 2008), with their shrinking and stopping rule.
 
     Returns whether the projected gradients of all rows came to lie within `tol` of each other before `looks` looks at a
     row were spent.
     """
+    looks, _ = _descend_hinge((values, indices, indptr, is_gram), norms, signs, box, dual, primal, tol, looks, seed)
+    return looks >= 0
+
+
+@_jit
+def solve_hinge_gram(
+    values: Any, indices: Any, indptr: Any, is_gram: bool, norms: Any, signs: Any, box: Any, dual: Any, primal: Any,
+    tol: float, looks: int, seed: Any,
+) -> bool:  # fmt: skip
+    """As `solve_hinge` for rows in Gram space.
+
+    There a change of a dual variable costs as much as there are rows. So after each sweep over all rows, those that may
+    still move are settled among themselves first, at the cost of their own small number.
+    """
     rows = (values, indices, indptr, is_gram)
     order = np.flatnonzero(box > 0.0)
-    n_active = order.shape[0]
-    shrink_above, shrink_below = np.inf, -np.inf
     while looks >= 0:
-        looks -= n_active
-        seed = _shuffle(order, n_active, seed)
-        largest, smallest = -np.inf, np.inf
-        s = 0
-        while s < n_active:
-            i = order[s]
-            gradient = signs[i] * row_score(rows, i, primal) - 1.0
-            at_zero, at_box = dual[i] <= 0.0, dual[i] >= box[i]
-            if (at_zero and gradient > shrink_above) or (at_box and gradient < shrink_below):
-                n_active -= 1
-                order[s], order[n_active] = order[n_active], order[s]
-                continue
-            s += 1
-            projected = gradient
-            if at_zero:
-                projected = min(gradient, 0.0)
-            elif at_box:
-                projected = max(gradient, 0.0)
-            largest, smallest = max(largest, projected), min(smallest, projected)
-            if projected != 0.0:
-                old = dual[i]
-                if norms[i] > 0.0:
-                    dual[i] = min(max(old - gradient / norms[i], 0.0), box[i])
-                else:  # an empty row always loses 1: its dual variable stands at the box
-                    dual[i] = box[i]
-                if dual[i] != old:
-                    add_row(rows, i, (dual[i] - old) * signs[i], primal)
-        if n_active == 0 or largest - smallest <= tol:
-            if n_active == order.shape[0]:
-                return True
-            n_active = order.shape[0]
-            shrink_above, shrink_below = np.inf, -np.inf
+        looks -= order.shape[0]
+        seed = _shuffle(order, order.shape[0], seed)
+        _, largest, smallest = _sweep_hinge(
+            rows, norms, signs, box, dual, primal, order, order.shape[0], np.inf, -np.inf
+        )
+        if order.shape[0] == 0 or largest - smallest <= tol:
+            return True
+        some = _unsettled(signs, box, dual, primal, 0.5 * tol)
+        if some.shape[0] * FEW <= values.shape[0]:
+            looks, seed = _descend_inside(values, norms, signs, box, dual, primal, some, 0.5 * tol, looks, seed)
         else:
-            shrink_above = largest if largest > 0.0 else np.inf
-            shrink_below = smallest if smallest < 0.0 else -np.inf
+            looks, seed = _descend_hinge(rows, norms, signs, box, dual, primal, tol, looks, seed)
     return False
 
 

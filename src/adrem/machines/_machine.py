@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from adrem.machines._rows import add_bias, arrange, squared_norms
 # sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
 PATIENCE = 1000
 LOOKS = 1_000_000
+# Down to this tolerance single precision is enough for the scores that a training works with.
+SINGLE = 1e-3
 
 
 def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
@@ -43,7 +45,7 @@ class Solution:
     signs: NDArray[np.float64]
     box: NDArray[np.float64]
     dual: NDArray[np.float64]
-    primal: NDArray[np.float64]
+    primal: FloatArray
     n_failed: int
 
 
@@ -66,6 +68,7 @@ class Machine(ABC):
 
     _move: ClassVar[Callable[..., None]]
     _solve: ClassVar[Callable[..., bool]]
+    _solve_gram: ClassVar[Callable[..., bool]]
     _empty_dual: ClassVar[float]
 
     def __init__(self, table: Matrix, n_classes: int, *, fit_intercept: bool = False, tol: float = 0.1) -> None:
@@ -74,7 +77,8 @@ class Machine(ABC):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
-        self._rows = arrange(self._table)
+        self._precision: type[np.floating[Any]] = np.float32 if tol >= SINGLE else np.float64
+        self._rows = arrange(self._table, self._precision)
         self._norms = squared_norms(self._table)
 
     @staticmethod
@@ -125,10 +129,11 @@ class Machine(ABC):
         solution = self._nothing(signs) if start is None else start
         looks = max(LOOKS, PATIENCE * int(np.count_nonzero(box)))
         dual, primal = solution.dual.copy(), solution.primal.copy()
+        solve = type(self)._solve_gram if self._rows.is_gram else type(self)._solve
         n_failed = 0
         for c in range(len(signs)):
             type(self)._move(*self._rows, solution.signs[c], signs[c], solution.box, box, dual[c], primal[c])
-            converged = type(self)._solve(
+            converged = solve(
                 *self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, looks, np.uint64(seed)
             )
             n_failed += not converged
@@ -138,7 +143,7 @@ class Machine(ABC):
         """The solution for rows that all have weight zero."""
         width = self._table.shape[0 if self._rows.is_gram else 1]
         empty = np.full(signs.shape, self._empty_dual)
-        return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width)), 0)
+        return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width), self._precision), 0)
 
     def scores(self, solution: Solution) -> FloatArray:
         """Scores of all rows: one column for two classes, one a class otherwise."""
@@ -149,10 +154,10 @@ class Machine(ABC):
 
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         """Coefficients (problems x features) and intercepts (problems), in the type of the rows."""
-        vectors = solution.primal
+        vectors: FloatArray = solution.primal
         if self._rows.is_gram:
             multiples = self._coefficients(solution) * solution.signs
-            vectors = multiples @ self._table
+            vectors = multiples.astype(self._table.dtype) @ self._table
         vectors = vectors.astype(self._table.dtype)
         if self.fit_intercept:
             return vectors[:, :-1], vectors[:, -1]
@@ -162,7 +167,7 @@ class Machine(ABC):
         """Squared norm of the weight vectors, summed over the one-vs-rest problems."""
         if self._rows.is_gram:
             return float(np.sum(self._coefficients(solution) * solution.signs * solution.primal))
-        return float(np.sum(solution.primal**2))
+        return float(np.sum(np.square(solution.primal), dtype=np.float64))
 
     def row_losses(self, scores: FloatArray, labels: NDArray[np.intp]) -> FloatArray:
         """Loss of every row under scores and labels, summed over the one-vs-rest problems."""

@@ -61,17 +61,29 @@ def add_bias(table: Matrix) -> Matrix:
     return np.concatenate([table, ones], axis=1)
 
 
-def arrange(table: Matrix) -> Rows:
-    """Choose the form of the rows from their shape alone."""
+def arrange(table: Matrix, precision: type[np.floating[Any]] = np.float64) -> Rows:
+    """Choose the form of the rows from their shape alone. A Gram matrix has no more than the given precision."""
+    dtype = min(table.dtype, np.dtype(precision), key=lambda dtype: dtype.itemsize)
+    if _prefers_gram(table, dtype):
+        narrowed = table.astype(dtype, copy=False)
+        return Rows(narrowed @ narrowed.T, np.empty(0, np.int32), np.empty(0, np.int64), True)
     if sp.issparse(table):
-        wide = table.shape[1] > np.iinfo(np.int32).max
-        indices = table.indices.astype(np.int64 if wide else np.int32, copy=False)
-        return Rows(table.data, indices, table.indptr.astype(np.int64, copy=False), False)
+        return Rows(
+            table.data, _narrow(table.indices, table.shape[1]), table.indptr.astype(np.int64, copy=False), False
+        )
+    return Rows(table, np.empty(0, np.int32), np.empty(0, np.int64), False)
+
+
+def _prefers_gram(table: Matrix, dtype: np.dtype[Any]) -> bool:
+    if sp.issparse(table):
+        return False
     n_rows, n_features = table.shape
-    fits = n_rows**2 * table.dtype.itemsize <= GRAM_MEMORY
-    is_gram = fits and n_rows <= LOOKS_PER_CHANGE * n_features
-    values = table @ table.T if is_gram else table
-    return Rows(values, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
+    return bool(n_rows**2 * dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features)
+
+
+def _narrow(indices: NDArray[np.integer[Any]], bound: int) -> NDArray[np.integer[Any]]:
+    """Indices in 32 bits wherever these are enough: fewer types to compile for, and less to read."""
+    return indices.astype(np.int32 if bound <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:

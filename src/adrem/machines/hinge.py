@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray
-from adrem.machines._kernels import move_hinge, solve_hinge
+from adrem.machines._kernels import move_hinge, solve_hinge, solve_hinge_gram
 from adrem.machines._machine import Machine, Solution
 
 
@@ -15,6 +15,7 @@ class HingeMachine(Machine):
 
     _move = move_hinge
     _solve = solve_hinge
+    _solve_gram = solve_hinge_gram
     _empty_dual = 0.0
 
     @staticmethod

@@ -16,6 +16,7 @@ class LogisticMachine(Machine):
 
     _move = move_log_loss
     _solve = solve_log_loss
+    _solve_gram = solve_log_loss
     _empty_dual = -np.inf
 
     @staticmethod
