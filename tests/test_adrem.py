@@ -21,14 +21,15 @@ from adrem import AdREM, adapt
 from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.exceptions import LostClassWarning
 
-# The folds that choose C, and the draws, see rows and not weights: as for scikit-learn's own LinearSVC.
+# As for scikit-learn's own LinearSVC: a training stops within tol of the optimum, on a way that depends on the rows.
 EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": "folds and draws are made of rows",
-    "check_sample_weight_equivalence_on_sparse_data": "folds and draws are made of rows",
+    "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
+    "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
 }
 
 
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.AmbiguousLabelsWarning")
 @parametrize_with_checks([AdREM(), AdREM(loss="log_loss")], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -143,6 +144,9 @@ def test_a_fit_on_the_source_is_a_plain_classifier(blobs: DomainPair) -> None:
     assert model.transduction_.dtype == model.classes_.dtype
     assert model.vote_share_.shape == (0, 3)
     assert model.coef_path_.shape == (1, 1, 3, 5)
+    model.set_params(store_path=False).fit(blobs.X_source, blobs.y_source)
+    assert not hasattr(model, "coef_path_")
+    assert not hasattr(model, "intercept_path_")
 
 
 @settings(deadline=None, max_examples=10)
@@ -163,7 +167,7 @@ def test_renaming_labels_in_their_order_changes_nothing(seed: int, loss: Any) ->
 def test_sparse_for_dense_changes_scores_only_within_tolerance(seed: int, loss: Any, intercept: bool) -> None:
     data = make_blobs_shift(seed=seed)
     sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_array(data.X_target))
-    model = AdREM(loss=loss, C=0.1, sampling="all", n_iter=2, n_estimators=1, tol=1e-7, fit_intercept=intercept)
+    model = AdREM(loss=loss, C=0.1, sampling="all", n_iter=2, n_estimators=1, tol=1e-6, fit_intercept=intercept)
     dense, csr = _quiet_fit(sklearn.clone(model), data), _quiet_fit(sklearn.clone(model), sparse)
     np.testing.assert_allclose(dense.coef_, csr.coef_, atol=1e-4)
     np.testing.assert_array_equal(csr.predict(sparse.X_target), csr.predict(data.X_target))
@@ -176,7 +180,7 @@ def test_order_of_the_rows_matters_only_within_tolerance(seed: int, loss: Any, t
     rng = np.random.default_rng(seed)
     there, here = rng.permutation(60), rng.permutation(45)
     turned = DomainPair(data.X_source[there], data.y_source[there], data.X_target[here], data.y_target[here])
-    model = AdREM(loss=loss, C=0.1, sampling="all", n_iter=2, n_estimators=1, tol=1e-7)
+    model = AdREM(loss=loss, C=0.1, sampling="all", n_iter=2, n_estimators=1, tol=1e-6)
     one, other = (_quiet_fit(sklearn.clone(model), pair, target=target) for pair in (data, turned))
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-4)
 
@@ -256,7 +260,7 @@ def test_lost_classes_are_told_once() -> None:
     X = np.concatenate([rng.normal(4 * np.eye(3)[c], 0.5, (10, 3)) for c in range(3)])
     y = np.repeat(["a", "b", "c"], 10)
     target = X[:20]
-    with pytest.warns(LostClassWarning, match="in so many members: c in 2 of 2") as caught:
+    with pytest.warns(LostClassWarning, match=r"labelled with class 'c' \(in 2 of 2 members\)") as caught:
         AdREM(C=1.0, n_estimators=2, n_iter=3, random_state=0).fit(X, y, X_target=target)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -268,7 +272,7 @@ def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest
     monkeypatch.setattr("adrem.machines._machine.PATIENCE", 1)
     monkeypatch.setattr("adrem.machines._machine.LOOKS", 1)
     model = AdREM(C=100.0, tol=1e-9, n_estimators=2, n_iter=2, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* take a smaller C \(it is 100\)") as caught:
+    with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* give a smaller C \(it was 100\)") as caught:
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     assert len(caught) == 1
 
@@ -277,3 +281,5 @@ def test_adapt_is_fit_in_one_line(blobs: DomainPair) -> None:
     model = AdREM(C=0.1, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     labels = adapt(blobs.X_source, blobs.y_source, blobs.X_target, C=0.1, random_state=0)
     np.testing.assert_array_equal(labels, model.transduction_)
+    with pytest.raises(ValueError, match="pass X_target"):
+        adapt(blobs.X_source, blobs.y_source, None)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -112,8 +114,19 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
         (lambda h, _: h.update(format_version=2), None, "has format 2 .* install the version of adrem that wrote it"),
         (lambda h, _: h.update(format="other"), None, "not a model file"),
         (lambda h, _: h.update(model="Popen"), None, "holds a 'Popen', unknown"),
-        (lambda h, _: h["params"].update(color="red"), None, "header is not of this version"),
-        (lambda h, _: h.pop("C_"), None, "header is not of this version"),
+        (lambda h, _: h["params"].update(color="red"), None, "not a model file of adrem, or it is damaged"),
+        (lambda h, _: h.pop("C_"), None, "header has the keys"),
+        (lambda h, _: h.update(more=1), None, "header has the keys"),
+        (lambda h, _: h.update(params=[]), None, "damaged"),
+        (lambda h, _: h["params"].update(loss="boom"), None, "damaged"),
+        (lambda h, _: h.update(feature_names_in_=["a"]), None, "do not fit together"),
+        (lambda h, _: h.update(history_=[1]), None, "damaged"),
+        (lambda _, a: a.update(coef_=a["coef_"].astype(str)), None, "do not fit together"),
+        (lambda _, a: a.update(coef_=a["coef_"][:0], intercept_=a["intercept_"][:0]), None, "do not fit together"),
+        (lambda _, a: a.update(classes_=a["classes_"][[0, 0, 1]]), None, "do not fit together"),
+        (lambda _, a: a.update(transduction_=np.full(45, "dog")), None, "do not fit together"),
+        (lambda _, a: a.update(vote_share_=a["vote_share_"][:, :2]), None, "do not fit together"),
+        (lambda _, a: a.update(coef_path_=np.zeros((2, 4, 3, 9))), None, "do not fit together"),
         (lambda _, a: a.update(extra=np.zeros(1)), None, "holds the arrays"),
         (lambda *_: None, "coef_", "holds the arrays"),
         (lambda _, a: a.update(coef_=a["coef_"][:, :, :2]), None, "do not fit together"),
@@ -158,5 +171,27 @@ def test_a_damaged_file_is_refused(blobs: DomainPair, tmp_path: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(UnreadableModelError):
         load(path)
+    for position in range(0, len(content), 97):
+        path.write_bytes(content[:position] + bytes([content[position] ^ 0xFF]) + content[position + 1 :])
+        with contextlib.suppress(UnreadableModelError):
+            load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    with pytest.raises(UnreadableModelError, match="not a model file"):
+        load(tmp_path / "array.npy")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no umask")
+def test_the_file_obeys_the_umask(blobs: DomainPair, tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        save(fitted(blobs), tmp_path / "model")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_missing_folder_is_named(blobs: DomainPair, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"Can't write .*deeper/model: there is no folder .*deeper"):
+        save(fitted(blobs), tmp_path / "deeper" / "model")

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from adrem import AdREM
 
-pytestmark = pytest.mark.filterwarnings("default::adrem.exceptions.LostClassWarning", "default::UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
 
 
 @pytest.fixture(scope="module")

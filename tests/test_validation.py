@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from adrem import AdREM
 from adrem._validation import read_domains, read_prior
@@ -31,8 +32,12 @@ def with_value(value: float) -> Any:
     [
         ({"X": with_value(np.nan)}, "NaN"),
         ({"X": with_value(np.inf)}, "infinity"),
-        ({"X_target": with_value(np.nan)}, "NaN"),
+        ({"X_target": with_value(np.nan)}, "Input X_target contains NaN"),
         ({"X_target": with_value(-np.inf)}, "infinity"),
+        ({"X_target": X[:, 0]}, "Expected 2D array, got 1D array"),
+        ({"X_target": [[1.0, 2.0, 3.0]]}, "X_target has 3 features, X has 2"),
+        ({"X": X * 1e160}, "too large for its type. Scale the features"),
+        ({"X": (X * 1e25).astype(np.float32)}, "too large for its type. Scale the features"),
         ({"X_target": np.ones((4, 3))}, "X_target has 3 features, X has 2: both domains need the same"),
         ({"X_target": np.empty((0, 2))}, "X_target has no rows. Leave it out"),
         ({"X_target": sp.csr_array((0, 2))}, "X_target has no rows. Leave it out"),
@@ -42,14 +47,20 @@ def with_value(value: float) -> Any:
         ({"y": np.linspace(0, 1, 12)}, "Unknown label type"),
         ({"y": np.array(["a", 1] * 6, dtype=object)}, "make them all numbers or all strings"),
         ({"y": np.where(Y == 1, np.nan, Y)}, "NaN"),
+        ({"y": np.array(["a", None] * 6, dtype=object)}, "missing labels .* drop these rows"),
+        ({"y": pd.Series(["a", pd.NA, "b"] * 4, dtype="string")}, "missing labels .* drop these rows"),
+        ({"y": ["a", "b", -1] * 4}, "strings can't be mixed with the mark -1: pass the target as X_target"),
+        ({"y": np.array(["a", "b", -1] * 4, dtype=object)}, "strings can't be mixed with the mark -1"),
+        ({"y": -np.ones(12)}, "Every label is -1, the mark of the target"),
         ({"sample_weight": np.ones(5)}, "sample_weight"),
         ({"sample_weight": -np.ones(12)}, "[Nn]egative"),
         ({"sample_weight": (Y == 1).astype(float)}, "zero for every source row of a class"),
         ({"sample_domain": np.ones(12)}, "holds no target row. Rows of a source have a domain of 0 or more"),
         ({"sample_domain": -np.ones(12)}, "holds no source row"),
         ({"sample_domain": np.ones(5)}, "sample_domain has 5 entries and X has 12 rows"),
-        ({"sample_domain": ["s"] * 12}, "sample_domain must hold numbers"),
-        ({"sample_domain": [np.nan] * 12}, "sample_domain must hold numbers"),
+        ({"sample_domain": ["s"] * 12}, "sample_domain must hold a number for every row"),
+        ({"sample_domain": [np.nan] * 12}, "sample_domain must hold a number for every row"),
+        ({"sample_domain": [True, False] * 6}, "sample_domain must hold a number for every row"),
         ({"sample_domain": np.ones(12), "X_target": TARGET}, "both given. Give X_target with X and y as the source"),
     ],
 )
@@ -75,6 +86,8 @@ def test_bad_input_to_fit(arguments: dict[str, Any], message: str) -> None:
         ({"class_prior": [0.5, 0.6]}, "must be a distribution, shares of at least 0 that sum to 1"),
         ({"class_prior": [-0.5, 1.5]}, "must be a distribution"),
         ({"class_prior": [np.nan, 1.0]}, "must be a distribution"),
+        ({"class_prior": {0: "x", 1: "y"}}, "class_prior must hold numbers"),
+        ({"C": ["a"]}, "list of positive numbers"),
         ({"class_prior": [1.0]}, r"give one share a class, in the order \[0, 1\]"),
         ({"class_prior": {0: 0.5, 2: 0.5}}, r"names the classes \[0, 2\], the source has \[0, 1\]"),
         ({"random_state": "seed"}, "'random_state' parameter"),
@@ -153,7 +166,7 @@ def test_frames_are_matched_by_column_name(frame: Any) -> None:
     model.fit(source, Y, X_target=turned)
     assert model.feature_names_in_.tolist() == ["a", "b"]
     np.testing.assert_array_equal(model.predict(turned), model.transduction_)
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match=r"missing \['b'\], not in X \['c'\]. Both domains need the same columns"):
         model.fit(source, Y, X_target=frame({"a": TARGET[:, 0], "c": TARGET[:, 1]}))
 
 
@@ -174,4 +187,27 @@ def test_priors() -> None:
     np.testing.assert_allclose(read_prior("uniform", domains), [1 / 3] * 3)
     np.testing.assert_allclose(read_prior("source", domains), [2 / 4.5, 2 / 4.5, 0.5 / 4.5])
     np.testing.assert_allclose(read_prior((0.2, 0.3, 0.5), domains), [0.2, 0.3, 0.5])
-    np.testing.assert_allclose(read_prior({"c": 0.5, "a": 0.2, "b": 0.3}, domains), [0.2, 0.3, 0.5])
+    for by_class in (dict, pd.Series):
+        prior = by_class({"c": 0.5, "a": 0.2, "b": 0.3})
+        np.testing.assert_allclose(read_prior(prior, domains), [0.2, 0.3, 0.5])
+
+
+def test_frames_with_other_names_are_matched_too() -> None:
+    turned = pd.DataFrame(TARGET)[[1, 0]]
+    domains = read_domains(AdREM(), pd.DataFrame(X), Y, X_target=turned)
+    np.testing.assert_array_equal(domains.X_target, TARGET)
+
+
+def test_weights_of_target_rows_are_never_read() -> None:
+    domain = np.array([1, 1, -1] * 4)
+    weight = np.where(domain > 0, 2.0, np.nan)
+    domains = read_domains(AdREM(), X, Y, sample_domain=domain, sample_weight=weight)
+    np.testing.assert_array_equal(domains.weights, np.full(8, 2.0))
+
+
+def test_a_failed_fit_is_no_fit() -> None:
+    model = AdREM(C=1.0, class_prior=[0.1, 0.1])
+    with pytest.raises(ValueError, match="distribution"):
+        model.fit(X, Y, X_target=TARGET)
+    with pytest.raises(NotFittedError):
+        model.predict(X)

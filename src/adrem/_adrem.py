@@ -44,9 +44,9 @@ class AdREM(ClassifierMixin, BaseEstimator):
         cross-validation on the source is used in every training, where accuracies within one standard error of the
         highest count as equal to it; "cv" is the list 1e-3, 1e-2, ..., 1e4.
     n_iter : int, default=20
-        Number of iterations of each run.
+        Number of iterations of each member.
     n_estimators : int, default=11
-        Number of runs that vote.
+        Number of members: runs that differ in their draws, and vote.
     class_prior : {"uniform", "source"}, array-like or mapping, default="uniform"
         Share of each class in the draws from the target: equal, as in the source, or given in the order of ``classes_``
         or by class.
@@ -59,7 +59,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
     store_path : bool, default=False
         Whether to keep the classifier of every iteration in ``coef_path_`` and ``intercept_path_``.
     n_jobs : int, default=None
-        Number of runs trained side by side, in threads. The result does not depend on it.
+        Number of members trained side by side, in threads. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws and of the folds that choose C.
     verbose : int, default=0
@@ -72,15 +72,15 @@ class AdREM(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         A label for every target row given to ``fit``, in the order given. Empty after a fit on the source alone.
     vote_share_ : ndarray of shape (n_target, n_classes)
-        Share of the runs that voted for each class.
+        Share of the members that voted for each class.
     C_ : float
         The C that was used.
     coef_ : ndarray of shape (n_members, n_classes, n_features)
-        Weights of each run's last classifier; one row for two classes, and one member after a fit on the source alone.
+        Weights of each member's last classifier; one row for two classes. One member after a fit on the source alone.
     intercept_ : ndarray of shape (n_members, n_classes)
         Intercepts, zero without ``fit_intercept``.
     history_ : list of dict
-        One entry for each run (``member``) and ``iteration``, 0 being the source classifier: ``n_drawn``,
+        One entry for each ``member`` and ``iteration``, 0 being the source classifier: ``n_drawn``,
         ``class_counts`` (target rows labelled with each class), ``n_changed`` (labels), ``loss`` and ``balanced_loss``
         (equations 3 and 4 of the paper with half the squared norm, summed over the one-vs-rest problems, for the labels
         after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it.
@@ -176,7 +176,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
             0 or more for the rows of X that belong to the source, negative for those of the target. With neither this
             nor ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
         X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
-            The rows of the target, where X holds those of the source only. Frames are matched by column name.
+            The rows of the target, where X holds those of the source only. Frames are matched by column name. Inside a
+            pipeline or a cross-validation use ``sample_domain``: steps before this one do not see ``X_target``.
         sample_weight : array-like of shape (n_rows,), default=None
             Multiplies C for rows of the source; ignored for rows of the target.
 
@@ -229,6 +230,9 @@ class AdREM(ClassifierMixin, BaseEstimator):
         return Task(machine, domains.labels, domains.weights, n_target, prior, C)
 
     def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
+        for name in ("coef_path_", "intercept_path_"):
+            if hasattr(self, name):  # of an earlier fit
+                delattr(self, name)
         self.classes_ = domains.classes
         self.C_ = C
         self.coef_ = np.stack([member.coef for member in members])
@@ -253,17 +257,17 @@ class AdREM(ClassifierMixin, BaseEstimator):
             n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
             warnings.warn(
                 f"{n_failed} of {n_trained} trainings of a binary classifier were given up before they reached "
-                f"tol={self.tol:g}. Scale the features, take a smaller C (it is {self.C_:g}) or a larger tol.",
+                f"tol={self.tol:g}. Scale the features, give a smaller C (it was {self.C_:g}) or a larger tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         lost = Counter(c for member in members for c in member.lost)
         if lost:
-            losses = ", ".join(f"{self.classes_[c]!s} in {n} of {len(members)}" for c, n in sorted(lost.items()))
+            names = self.classes_.tolist()
+            losses = ", ".join(f"{names[c]!r} (in {n} of {len(members)} members)" for c, n in sorted(lost.items()))
             warnings.warn(
-                "At some iteration no target row was labelled with these classes, in so many members: "
-                f"{losses}. They had no part in the draws meanwhile; if the target has no such class, or few of it, "
-                "say so by class_prior.",
+                f"At some iteration no target row was labelled with class {losses}. If the target has no such rows, or "
+                "few, say so by class_prior; otherwise look at the labels with care.",
                 LostClassWarning,
                 stacklevel=3,
             )
@@ -390,6 +394,8 @@ def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray
     >>> adapt(X_source, y_source, X_target, random_state=0).shape == y_target.shape
     True
     """
+    if X_target is None:
+        raise ValueError("adapt needs the rows of the target: pass X_target.")
     labels: NDArray[Any] = AdREM(**params).fit(X_source, y_source, X_target=X_target).transduction_
     return labels
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
+import secrets
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +23,10 @@ HEADER = "header"
 _ARRAYS = ("classes_", "coef_", "intercept_", "transduction_", "vote_share_")
 _PATH_ARRAYS = ("coef_path_", "intercept_path_")
 _MODELS = {"AdREM": AdREM}
+_HEADER_KEYS = {
+    "format", "format_version", "adrem_version", "model", "params", "objects", "C_", "n_features_in_",
+    "feature_names_in_", "history_",
+}  # fmt: skip
 
 
 def save(model: AdREM, path: str | os.PathLike[str]) -> None:
@@ -71,15 +74,16 @@ def load(path: str | os.PathLike[str]) -> AdREM:
     AdREM
         The fitted model, with the parameters it was made with.
     """
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            header = _read_header(archive)
-            arrays = {name: archive[name] for name in archive.files if name != HEADER}
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, AttributeError) as error:
-        if isinstance(error, UnreadableModelError):
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                header = _read_header(archive)
+                arrays = {name: archive[name] for name in archive.files if name != HEADER}
+            return _rebuild(header, arrays)
+        except UnreadableModelError:
             raise
-        raise UnreadableModelError(f"{os.fspath(path)} is not a model file of adrem, or it is damaged.") from error
-    return _rebuild(header, arrays)
+        except Exception as error:  # whatever a stranger's bytes may provoke in zip, zlib, numpy and JSON
+            raise UnreadableModelError(f"{os.fspath(path)} is not a model file of adrem, or it is damaged.") from error
 
 
 def _read_header(archive: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
@@ -101,34 +105,42 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdREM:
     allowed = {*_ARRAYS, *_PATH_ARRAYS}
     if not set(_ARRAYS) <= set(arrays) <= allowed:
         raise UnreadableModelError(f"The model file holds the arrays {sorted(arrays)}, expected {sorted(allowed)}.")
-    try:
-        params = {name: _param_from_json(value) for name, value in header["params"].items()}
-        model = _MODELS[header["model"]](**params)
-        for name, array in arrays.items():
-            setattr(model, name, array.astype(object) if name in header["objects"] else array)
-        model.C_ = float(header["C_"])
-        model.n_features_in_ = int(header["n_features_in_"])
-        model.history_ = list(header["history_"])
-        if header["feature_names_in_"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnreadableModelError(f"The model file's header is not of this version of adrem: {error!r}.") from error
-    _check_shapes(model)
+    if set(header) != _HEADER_KEYS:
+        raise UnreadableModelError(f"The model file's header has the keys {sorted(header)}, not those of its format.")
+    params = {name: _param_from_json(value) for name, value in header["params"].items()}
+    model = _MODELS[header["model"]](**params)
+    model._validate_params()
+    for name, array in arrays.items():
+        setattr(model, name, array.astype(object) if name in header["objects"] else array)
+    model.C_ = float(header["C_"])
+    model.n_features_in_ = int(header["n_features_in_"])
+    model.history_ = [dict(entry) for entry in header["history_"]]
+    if header["feature_names_in_"] is not None:
+        model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
+    if not _fits_together(model):
+        raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
     return model
 
 
-def _check_shapes(model: AdREM) -> None:
-    n_classes = len(model.classes_)
-    n_problems = 1 if n_classes == 2 else n_classes
-    expected = (*model.intercept_.shape[:1], n_problems, model.n_features_in_)
-    if (
-        model.coef_.shape != expected
-        or model.intercept_.shape != expected[:2]
-        or model.vote_share_.shape != (len(model.transduction_), n_classes)
-        or not np.all(np.isfinite(model.coef_))
-        or not np.all(np.isfinite(model.intercept_))
-    ):
-        raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
+def _fits_together(model: AdREM) -> bool:
+    classes, labels = model.classes_, model.transduction_
+    members, problems = len(model.coef_), 1 if len(classes) == 2 else len(classes)
+    shape = (members, problems, model.n_features_in_)
+    path_shape = (members, *getattr(model, "coef_path_", model.coef_[:, None]).shape[1:2], *shape[1:])
+    numbers = [model.coef_, model.intercept_, model.vote_share_]
+    return bool(
+        members > 0
+        and len(classes) > 1
+        and np.array_equal(classes, np.unique(classes))
+        and np.isin(labels, classes).all()
+        and all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers)
+        and model.coef_.shape == shape
+        and model.intercept_.shape == shape[:2]
+        and model.vote_share_.shape == (len(labels), len(classes))
+        and getattr(model, "coef_path_", np.empty(path_shape)).shape == path_shape
+        and getattr(model, "intercept_path_", np.empty(path_shape[:3])).shape == path_shape[:3]
+        and len(getattr(model, "feature_names_in_", range(shape[2]))) == shape[2]
+    )
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
@@ -142,7 +154,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
 def _param_to_json(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         raise TypeError("A model whose random_state is a RandomState can't be saved: pass an integer, or None.")
-    if isinstance(value, Mapping):
+    if hasattr(value, "items"):
         return {"mapping": [[_scalar(key), float(share)] for key, share in value.items()]}
     if isinstance(value, (np.ndarray, list, tuple)):
         return {"list": np.asarray(value).tolist()}
@@ -163,19 +175,13 @@ def _param_from_json(value: Any) -> Any:
 
 
 def _write(path: Path, arrays: dict[str, Any]) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             np.savez_compressed(file, **arrays)
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -21,6 +23,7 @@ from adrem._types import Matrix
 from adrem.exceptions import AmbiguousLabelsWarning
 
 MASK = -1
+TYPES = (np.float64, np.float32, np.float16)
 
 
 class Domains(NamedTuple):
@@ -49,21 +52,18 @@ def read_domains(
             "X_target and sample_domain were both given. Give X_target with X and y as the source, or stack both "
             "domains in X and tell them apart by sample_domain."
         )
-    rows = _read_table(estimator, X, reset=True)
+    rows = _read_table(estimator, X)
+    y = _read_labels(y, rows.shape[0])
     if X_target is not None:
-        X_target = _match_columns(_column_names(X), X_target)
-    y = column_or_1d(y, warn=True)
-    _check_length("y", "label", len(y), rows.shape[0])
-    weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-    if X_target is not None:
-        return _domains(rows, y, weights, _read_target(estimator, X_target))
+        target = _read_target(estimator, X, X_target)
+        return _domains(rows, y, _read_weights(sample_weight, rows, slice(None)), target)
     is_source = _source_by_mask(y) if sample_domain is None else _source_by_domain(sample_domain, rows.shape[0])
-    return _domains(rows[is_source], y[is_source], weights[is_source], rows[~is_source])
+    return _domains(rows[is_source], y[is_source], _read_weights(sample_weight, rows, is_source), rows[~is_source])
 
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
     """Read new rows for a fitted estimator."""
-    check_is_fitted(estimator)
+    check_is_fitted(estimator, "coef_")
     rows = _read_table(estimator, _match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
     if sample_domain is not None:
         n_source = int(np.count_nonzero(_read_domain(sample_domain, rows.shape[0]) >= 0))
@@ -81,14 +81,18 @@ def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     if isinstance(prior, str):
         counts = np.bincount(domains.labels, domains.weights) if prior == "source" else np.ones(len(classes))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
-    if isinstance(prior, Mapping):
+    if hasattr(prior, "items"):  # a mapping, or a Series indexed by the classes
+        prior = dict(prior.items())
         if set(prior) != set(classes.tolist()):
             raise ValueError(
                 f"class_prior names the classes {sorted(prior, key=str)}, the source has {classes.tolist()}: "
                 "give a share for each class of the source."
             )
         prior = [prior[label] for label in classes.tolist()]
-    shares = np.asarray(prior, dtype=np.float64)
+    try:
+        shares = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"class_prior must hold numbers, one share a class; got {prior!r}.") from error
     if shares.shape != classes.shape:
         raise ValueError(
             f"class_prior has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in "
@@ -104,7 +108,10 @@ def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
 
 def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
     """The candidates for C given as a list, after a check that the source has rows enough to choose among them."""
-    candidates = np.asarray(C, dtype=np.float64)
+    try:
+        candidates = np.asarray(C, dtype=np.float64)
+    except (TypeError, ValueError):
+        candidates = np.empty(0)
     if candidates.ndim != 1 or not candidates.size or not np.all(np.isfinite(candidates) & (candidates > 0)):
         raise ValueError(f"C must be 'cv', a positive number or a list of positive numbers; got {C!r}.")
     if candidates.size > 1:
@@ -118,36 +125,73 @@ def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]
     return tuple(candidates.tolist())
 
 
-def _read_table(estimator: Any, X: Any, *, reset: bool) -> Matrix:
-    types = (np.float64, np.float32, np.float16)
-    rows = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=types)
+def _read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
+    return _widen(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES))
+
+
+def _widen(rows: Matrix) -> Matrix:
     return rows.astype(np.float32) if rows.dtype == np.float16 else rows
 
 
-def _column_names(X: Any) -> list[str] | None:
-    """Names of the columns, where X is a frame whose names are all strings."""
-    names = list(getattr(X, "columns", ()))
-    return names if names and all(isinstance(name, str) for name in names) else None
+def _column_names(X: Any) -> list[Any]:
+    """Names of the columns, where X is a frame."""
+    return list(getattr(X, "columns", ()))
 
 
-def _match_columns(expected: Sequence[str] | None, X: Any) -> Any:
+def _match_columns(expected: Sequence[Any] | None, X: Any) -> Any:
     """Put the columns of a frame in the expected order, where they are the same columns."""
     names = _column_names(X)
-    if expected is None or names is None or names == list(expected) or sorted(names) != sorted(expected):
+    if expected is None or names == list(expected) or set(names) != set(expected) or len(names) != len(expected):
         return X
     return X[list(expected)]
 
 
-def _read_target(estimator: Any, X_target: Any) -> Matrix:
-    if hasattr(X_target, "shape") and len(X_target.shape) == 2 and X_target.shape[0] == 0:
-        raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
-    n_features = getattr(X_target, "shape", (0, estimator.n_features_in_))[-1]
-    if n_features != estimator.n_features_in_ and _column_names(X_target) is None:
+def _read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
+    expected, names = _column_names(X), _column_names(X_target)
+    if expected and names and set(expected) != set(names):
+        missing, unseen = sorted(set(expected) - set(names), key=str), sorted(set(names) - set(expected), key=str)
         raise ValueError(
-            f"X_target has {n_features} features, X has {estimator.n_features_in_}: both domains need the same "
+            f"The columns of X_target differ from those of X: missing {missing}, not in X {unseen}. Both domains need "
+            "the same columns."
+        )
+    X_target = _match_columns(expected or None, X_target)
+    rows = check_array(
+        X_target,
+        accept_sparse="csr",
+        dtype=TYPES,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        estimator=estimator,
+        input_name="X_target",
+    )
+    if rows.shape[0] == 0:
+        raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
+    if rows.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X_target has {rows.shape[1]} features, X has {estimator.n_features_in_}: both domains need the same "
             "features in the same order."
         )
-    return _read_table(estimator, X_target, reset=False)
+    return _widen(rows)
+
+
+def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    if isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y):
+        y = np.array(y, dtype=object)  # numpy would turn the others into strings
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    _check_length("y", "label", len(labels), n_rows)
+    return labels
+
+
+def _read_weights(sample_weight: Any, rows: Matrix, is_source: Any) -> NDArray[np.float64]:
+    """Weights of the source rows. What stands there for target rows is not read."""
+    if sample_weight is not None and not isinstance(sample_weight, Real):
+        sample_weight = column_or_1d(sample_weight)
+        _check_length("sample_weight", "weight", len(sample_weight), rows.shape[0])
+        sample_weight = sample_weight[is_source]
+    weights: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, rows[is_source], dtype=np.float64, ensure_non_negative=True
+    )
+    return weights
 
 
 def _source_by_domain(sample_domain: Any, n_rows: int) -> NDArray[np.bool_]:
@@ -161,35 +205,48 @@ def _source_by_domain(sample_domain: Any, n_rows: int) -> NDArray[np.bool_]:
     return is_source
 
 
-def _read_domain(sample_domain: Any, n_rows: int) -> NDArray[Any]:
-    domain: NDArray[Any] = column_or_1d(sample_domain)
+def _read_domain(sample_domain: Any, n_rows: int) -> NDArray[np.float64]:
+    domain = column_or_1d(sample_domain)
     _check_length("sample_domain", "domain", len(domain), n_rows)
-    if domain.dtype.kind not in "iuf" or not np.all(np.isfinite(domain)):
+    try:
+        numbers = domain.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(n_rows, np.nan)
+    if domain.dtype.kind in "bUS" or not np.all(np.isfinite(numbers)):
         raise ValueError(
-            "sample_domain must hold numbers: 0 or more for rows of a source, negative for rows of the target; got "
-            f"dtype {domain.dtype}."
+            "sample_domain must hold a number for every row: 0 or more for rows of a source, negative for rows of the "
+            "target."
         )
-    return domain
+    return np.asarray(numbers)
 
 
 def _source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
     everything = np.ones(len(y), dtype=bool)
     if y.dtype.kind not in "iufO":
         return everything
-    is_source = np.asarray(y != MASK, dtype=bool)
+    is_source = np.array([not _is_mask(label) for label in y]) if y.dtype.kind == "O" else y != MASK
     if is_source.all():
         return everything
+    if any(isinstance(label, str) for label in y):
+        raise ValueError(
+            "Labels that are strings can't be mixed with the mark -1: pass the target as X_target, or mark its rows by "
+            "a negative sample_domain."
+        )
+    if not is_source.any():
+        raise ValueError("Every label is -1, the mark of the target: no row of a source is left to learn from.")
     if np.all(y[is_source] == 1):
-        if is_source.any():
-            warnings.warn(
-                "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the fit is "
-                "on the source alone. To adapt, pass the target as X_target, or mark its rows by a negative "
-                "sample_domain.",
-                AmbiguousLabelsWarning,
-                stacklevel=4,
-            )
+        warnings.warn(
+            "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the fit is on "
+            "the source alone. To adapt, pass the target as X_target, or mark its rows by a negative sample_domain.",
+            AmbiguousLabelsWarning,
+            stacklevel=4,
+        )
         return everything
     return is_source
+
+
+def _is_mask(label: Any) -> bool:
+    return isinstance(label, (Real, np.number)) and label == MASK
 
 
 def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_target: Matrix) -> Domains:
@@ -207,6 +264,8 @@ def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_
 def _encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes in order, and the position of every label among them."""
     if y.dtype.kind == "O":
+        if any(_is_missing(label) for label in y):
+            raise ValueError("y has missing labels (None or NaN) among the rows of the source: drop these rows.")
         n_strings = sum(isinstance(label, str) for label in y)
         if 0 < n_strings < len(y):
             raise ValueError("y mixes labels of different types: make them all numbers or all strings.")
@@ -216,6 +275,14 @@ def _encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or the missing value of a frame, which does not equal itself or won't say."""
+    if label is None:
+        return True
+    same = label == label  # NaN differs from itself
+    return not isinstance(same, (bool, np.bool_)) or not same
 
 
 def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:

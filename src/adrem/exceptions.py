@@ -1,4 +1,4 @@
-"""Warnings of the package, to be filtered by name."""
+"""Warnings and errors of the package, to be filtered and caught by name."""
 
 
 class AmbiguousLabelsWarning(UserWarning):

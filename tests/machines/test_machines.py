@@ -10,11 +10,15 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from adrem.machines import MACHINES, HingeMachine, Machine, Solution, decide, one_vs_rest
 from adrem.machines import _rows as rows_module
+from adrem.machines._kernels import _solve_logit
 
 LOSSES = ("hinge", "log_loss")
 FORMS = ("dense", "csr", "gram")
@@ -172,3 +176,43 @@ def test_rows_all_of_weight_zero_give_the_zero_classifier() -> None:
 def test_decide_breaks_ties_towards_the_first_class() -> None:
     np.testing.assert_array_equal(decide(np.array([[0.0], [1.0], [-1.0]])), [0, 1, 0])
     np.testing.assert_array_equal(decide(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 2.0]])), [0, 2])
+
+
+@given(
+    st.floats(-6, 9).map(lambda e: 10**e),
+    st.floats(-4, 4).map(lambda e: 10**e),
+    st.floats(0, 1),
+    st.floats(-1e4, 1e4),
+    st.floats(-1e3, 1e3),
+)
+@settings(max_examples=300)
+def test_a_coordinate_step_of_the_log_loss_ends_at_the_root(
+    norm: float, box: float, share: float, margin: float, start: float
+) -> None:
+    alpha = box * share
+
+    def gradient(t: float) -> float:
+        return float(t + margin + norm * (box * expit(t) - alpha))
+
+    low, high = -margin - norm * (box - alpha), -margin + norm * alpha
+    root = brentq(gradient, low - 1 - abs(low), high + 1 + abs(high), xtol=1e-13, rtol=1e-14)
+    assert _solve_logit(norm, box, alpha, margin, start) == pytest.approx(root, rel=1e-6, abs=1e-6)
+
+
+def test_the_log_loss_is_solved_at_any_scale() -> None:
+    X, y = load_wine(return_X_y=True)  # columns from 0.1 to 1700
+    y = (y == 0).astype(np.intp)
+    best = oracle_objective("log_loss", oracle("log_loss", X, y, 1e-4, False), X, y, 1e-4)
+    machine = make_machine("log_loss", "dense", X, 2, tol=1e-4)
+    solution = machine.solve(y, np.ones(len(y)), 1e-4)
+    assert objective(machine, solution, y, np.ones(len(y)), 1e-4) == pytest.approx(best, rel=1e-3)
+
+
+def test_a_warm_start_saves_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, counts = make_problem(3)
+    machine = make_machine("hinge", "dense", X, 3, tol=1e-3)
+    start = machine.solve(y, counts, 1.0)
+    monkeypatch.setattr("adrem.machines._machine.PATIENCE", 2)
+    monkeypatch.setattr("adrem.machines._machine.LOOKS", 1)
+    assert machine.solve(y, counts, 1.0, start=start).n_failed == 0
+    assert machine.solve(y, counts, 1.0).n_failed == 3

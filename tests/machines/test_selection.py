@@ -57,3 +57,30 @@ def test_rows_of_weight_zero_take_no_part() -> None:
     weights = np.concatenate([np.ones(90), np.zeros(30)])
     alone = select_c(HingeMachine(data.X_source, 3, tol=1e-6), y[:90], weights[:90], GRID[:5], 0)
     assert select_c(HingeMachine(X, 3, tol=1e-6), y, weights, GRID[:5], 0) == alone
+
+
+def test_weights_count_in_training_and_in_the_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.array([0, 1] * 30, dtype=np.intp)
+    X = np.where(labels == 1, 1.0, -1.0)[:, None] + 0.1 * rng.standard_normal((60, 1))
+    X, noise = np.column_stack([X, np.ones(60)]), np.arange(60) < 20
+    flipped = np.where(noise, 1 - labels, labels)
+    light = np.where(noise, 1e-3, 1.0)
+    accuracy = {}
+    for name, weights in (("light", light), ("heavy", np.where(noise, 1.0, 1e-3))):
+        machine = HingeMachine(X, 2, tol=1e-4)
+        hits = (
+            machine.scores(machine.solve(flipped, weights, select_c(machine, flipped, weights, GRID[:5], 0)))[:, 0] > 0
+        )
+        accuracy[name] = np.mean(hits == labels)
+    assert accuracy["light"] == 1.0
+    assert accuracy["heavy"] == 0.0
+
+
+def test_a_perfect_weighted_accuracy_is_no_error() -> None:
+    rng = np.random.default_rng(3)
+    labels = (np.arange(60) % 6 == 0).astype(np.intp)
+    X = np.column_stack([np.ones(60), np.where(labels == 1, 0.7, -0.7) + 0.02 * rng.standard_normal(60)])
+    for seed in range(50):
+        weights = np.random.default_rng(seed).uniform(0.1, 1.0, 60)
+        assert select_c(HingeMachine(X, 2), labels, weights, GRID, 0) > 1e-3

@@ -1,7 +1,7 @@
 """Dual coordinate descent, compiled by numba: the only compiled code of the package.
 
-Every kernel works on one binary problem over rows in any of the forms of `_rows`. Sums are kept in the type of the
-primal vector, whatever that of the rows; dual variables are double precision.
+Every kernel works on one binary problem over rows in any of the forms of `_rows`. Primal vectors and dual variables are
+double precision whatever the rows are, so that millions of small float32 steps do not drift.
 
 Rows come as the four plain arguments of `_rows.Rows`, and are a tuple only inside: older versions of numba mistake the
 types of arrays inside a tuple that is passed from Python.
@@ -48,7 +48,7 @@ def _row_score(rows: Any, i: Any, primal: Any) -> Any:
             values, _, _, is_gram = rows
             if is_gram:
                 return primal[i]
-            score = primal.dtype.type(0)
+            score = 0.0
             for j in range(values.shape[1]):
                 score += values[i, j] * primal[j]
             return score
@@ -57,7 +57,7 @@ def _row_score(rows: Any, i: Any, primal: Any) -> Any:
 
     def csr(rows: Any, i: Any, primal: Any) -> Any:
         values, indices, indptr, _ = rows
-        score = primal.dtype.type(0)
+        score = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             score += values[p] * primal[indices[p]]
         return score
@@ -70,17 +70,16 @@ def _add_row(rows: Any, i: Any, step: Any, primal: Any) -> Any:
     if rows[0].ndim == 2:
 
         def dense(rows: Any, i: Any, step: Any, primal: Any) -> Any:
-            row, factor = rows[0][i], primal.dtype.type(step)
+            row = rows[0][i]
             for j in range(row.shape[0]):
-                primal[j] += factor * row[j]
+                primal[j] += step * row[j]
 
         return dense
 
     def csr(rows: Any, i: Any, step: Any, primal: Any) -> Any:
         values, indices, indptr, _ = rows
-        factor = primal.dtype.type(step)
         for p in range(indptr[i], indptr[i + 1]):
-            primal[indices[p]] += factor * values[p]
+            primal[indices[p]] += step * values[p]
 
     return csr
 
@@ -302,11 +301,11 @@ def move_log_loss(
 
 
 @_jit
-def _solve_logit(norm: float, box: float, alpha: float, margin: float, start: float) -> float:
-    """Root of t + margin + norm * (box * sigmoid(t) - alpha), by Newton steps kept inside a shrinking bracket."""
+def _solve_logit(norm: Any, box: Any, alpha: Any, margin: Any, start: Any) -> Any:
+    """Root of t + margin + norm * (box * sigmoid(t) - alpha), a rising function, by Newton steps kept in a bracket."""
     low, high = -margin - norm * (box - alpha), -margin + norm * alpha
     t = min(max(start, low), high)
-    for _ in range(100):
+    for _ in range(200):
         p = _sigmoid(t)
         value = t + margin + norm * (box * p - alpha)
         if value > 0.0:
@@ -314,9 +313,9 @@ def _solve_logit(norm: float, box: float, alpha: float, margin: float, start: fl
         else:
             low = t
         step = value / (1.0 + norm * box * p * (1.0 - p))
-        t = t - step if low <= t - step <= high else 0.5 * (low + high)
-        if abs(step) <= 1e-12 * max(1.0, abs(t)) or high - low <= 1e-15 * max(1.0, abs(t)):
-            break
+        if abs(step) <= 1e-12 * max(1.0, abs(t)):
+            return t - step
+        t = t - step if low < t - step < high else 0.5 * (low + high)
     return t
 
 

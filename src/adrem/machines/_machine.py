@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from adrem.machines._rows import add_bias, arrange, squared_norms
 # sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
 PATIENCE = 1000
 LOOKS = 1_000_000
-# Down to this tolerance single precision is enough for the scores that a training works with.
-SINGLE = 1e-3
 
 
 def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
@@ -45,7 +43,7 @@ class Solution:
     signs: NDArray[np.float64]
     box: NDArray[np.float64]
     dual: NDArray[np.float64]
-    primal: FloatArray
+    primal: NDArray[np.float64]
     n_failed: int
 
 
@@ -77,9 +75,10 @@ class Machine(ABC):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
-        self._precision: type[np.floating[Any]] = np.float32 if tol >= SINGLE else np.float64
-        self._rows = arrange(self._table, self._precision)
         self._norms = squared_norms(self._table)
+        if not np.all(self._norms <= np.finfo(self._table.dtype).max):
+            raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
+        self._rows = arrange(self._table)
 
     @staticmethod
     @abstractmethod
@@ -143,7 +142,7 @@ class Machine(ABC):
         """The solution for rows that all have weight zero."""
         width = self._table.shape[0 if self._rows.is_gram else 1]
         empty = np.full(signs.shape, self._empty_dual)
-        return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width), self._precision), 0)
+        return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width)), 0)
 
     def scores(self, solution: Solution) -> FloatArray:
         """Scores of all rows: one column for two classes, one a class otherwise."""
@@ -167,7 +166,7 @@ class Machine(ABC):
         """Squared norm of the weight vectors, summed over the one-vs-rest problems."""
         if self._rows.is_gram:
             return float(np.sum(self._coefficients(solution) * solution.signs * solution.primal))
-        return float(np.sum(np.square(solution.primal), dtype=np.float64))
+        return float(np.sum(solution.primal**2))
 
     def row_losses(self, scores: FloatArray, labels: NDArray[np.intp]) -> FloatArray:
         """Loss of every row under scores and labels, summed over the one-vs-rest problems."""

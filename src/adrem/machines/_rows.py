@@ -47,7 +47,7 @@ class Rows(NamedTuple):
 def stack(tables: list[Matrix]) -> Matrix:
     """Put tables of rows below each other in a fresh table that the caller may change."""
     if any(sp.issparse(table) for table in tables):
-        stacked = sp.csr_array(sp.vstack(tables, format="csr"), copy=True)
+        stacked = sp.csr_array(sp.vstack(tables, format="csr"))
         stacked.sum_duplicates()
         return stacked
     return np.concatenate(tables, axis=0).astype(np.result_type(*tables), order="C", copy=False)
@@ -61,29 +61,16 @@ def add_bias(table: Matrix) -> Matrix:
     return np.concatenate([table, ones], axis=1)
 
 
-def arrange(table: Matrix, precision: type[np.floating[Any]] = np.float64) -> Rows:
-    """Choose the form of the rows from their shape alone. A Gram matrix has no more than the given precision."""
-    dtype = min(table.dtype, np.dtype(precision), key=lambda dtype: dtype.itemsize)
-    if _prefers_gram(table, dtype):
-        narrowed = table.astype(dtype, copy=False)
-        return Rows(narrowed @ narrowed.T, np.empty(0, np.int32), np.empty(0, np.int64), True)
+def arrange(table: Matrix) -> Rows:
+    """Choose the form of the rows from their shape alone."""
     if sp.issparse(table):
-        return Rows(
-            table.data, _narrow(table.indices, table.shape[1]), table.indptr.astype(np.int64, copy=False), False
-        )
-    return Rows(table, np.empty(0, np.int32), np.empty(0, np.int64), False)
-
-
-def _prefers_gram(table: Matrix, dtype: np.dtype[Any]) -> bool:
-    if sp.issparse(table):
-        return False
+        # 32 bits wherever these are enough: fewer types to compile for, and less to read.
+        narrow = np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64
+        indices, indptr = table.indices.astype(narrow, copy=False), table.indptr.astype(np.int64, copy=False)
+        return Rows(table.data, indices, indptr, False)
     n_rows, n_features = table.shape
-    return bool(n_rows**2 * dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features)
-
-
-def _narrow(indices: NDArray[np.integer[Any]], bound: int) -> NDArray[np.integer[Any]]:
-    """Indices in 32 bits wherever these are enough: fewer types to compile for, and less to read."""
-    return indices.astype(np.int32 if bound <= np.iinfo(np.int32).max else np.int64, copy=False)
+    is_gram = n_rows**2 * table.dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features
+    return Rows(table @ table.T if is_gram else table, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:

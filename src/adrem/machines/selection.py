@@ -22,8 +22,8 @@ def select_c(
 ) -> float:
     """The first candidate of the best cross-validated accuracy.
 
-    Accuracies within one standard error of the highest count as equal to it: three folds can't tell them apart, and in
-    the paper's grid the first of equals is the most regularized.
+    Accuracies within one standard error of the highest count as equal to it (Breiman's rule): taking whichever is ahead
+    by chance makes the choice a matter of the folds. In the paper's grid the first of equals is the most regularized.
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
     left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of
@@ -50,7 +50,7 @@ def select_c(
 
 
 def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
-    best = accuracy.max()
+    best = min(accuracy.max(), 1.0)  # a sum of weights may exceed their total by a rounding error
     n_effective = weights.sum() ** 2 / (weights**2).sum()
     standard_error = np.sqrt(best * (1.0 - best) / n_effective)
     return int(np.argmax(accuracy >= best - standard_error))
