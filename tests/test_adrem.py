@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adrem import AdREM, adapt
 from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.exceptions import LostClassWarning
+from adrem.machines.selection import select_c
 
 # As for scikit-learn's own LinearSVC: a training stops within tol of the optimum, on a way that depends on the rows.
 EXPECTED_FAILURES = {
@@ -275,6 +276,20 @@ def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest
     with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* give a smaller C \(it was 100\)") as caught:
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_the_folds_that_choose_c_come_from_the_random_state(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def record(machine: Any, labels: Any, weights: Any, candidates: Any, seed: int) -> float:
+        seeds.append(seed)
+        return float(select_c(machine, labels, weights, candidates, seed))
+
+    monkeypatch.setattr("adrem.machines.selection.select_c", record)
+    for random_state in (0, 0, 1):
+        AdREM(C=[0.01, 0.1], random_state=random_state).fit(blobs.X_source, blobs.y_source)
+    assert seeds[0] == seeds[1] != seeds[2]
 
 
 def test_adapt_is_fit_in_one_line(blobs: DomainPair) -> None:

@@ -13,7 +13,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text()
 def test_the_examples_run_and_print_what_they_say() -> None:
     names: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     printed: list[object] = []
     names["print"] = printed.append
     for block in blocks:

@@ -120,8 +120,11 @@ def test_rows_of_a_source_are_refused_after_fit_unless_allowed(blobs: DomainPair
 
 def test_labels_minus_one_and_one_are_classes_with_a_warning() -> None:
     y = np.where(Y == 1, 1, -1)
-    with pytest.warns(AmbiguousLabelsWarning, match="pass the target as X_target, or mark its rows by a negative"):
+    with pytest.warns(
+        AmbiguousLabelsWarning, match="pass the target as X_target, or mark its rows by a negative"
+    ) as caught:
         model = AdREM(C=1.0).fit(X, y)
+    assert caught[0].filename == __file__
     assert model.classes_.tolist() == [-1, 1]
     assert len(model.transduction_) == 0
 
