@@ -17,6 +17,10 @@ from adrem.machines._rows import add_bias, arrange, squared_norms
 # sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
 PATIENCE = 1000
 LOOKS = 1_000_000
+# From this tolerance on, inner products in single precision are far more exact than what is asked for, and half as much
+# to read. What is summed up from them stays in double precision. The limit leaves room in single precision's range.
+COARSE = 1e-3
+SINGLE_LIMIT = 1e30
 
 
 def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
@@ -78,7 +82,8 @@ class Machine(ABC):
         self._norms = squared_norms(self._table)
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
-        self._rows = arrange(self._table)
+        coarse = tol >= COARSE and self._norms.max(initial=0.0) <= SINGLE_LIMIT
+        self._rows = arrange(self._table, np.dtype(np.float32) if coarse else None)
 
     @staticmethod
     @abstractmethod
