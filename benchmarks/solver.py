@@ -4,7 +4,7 @@
 
 `theirs` is the procedure of the authors' program on liblinear as scikit-learn ships it: C chosen on the same grid and
 the same kind of folds, copies of the drawn rows concatenated, every training from nothing, tol 0.1, no intercept. Its
-members are timed on a few and scaled to eleven; its choice of C is timed in full. Ours is timed as a user would call it.
+members are timed on a few and scaled to eleven, its choice of C is timed in full; ours is timed as a user calls it.
 Medians over the rounds; accuracies of the vote (ours) and of the members that were run (theirs) stand beside.
 """
 
