@@ -111,9 +111,9 @@ def ours(source: Domain, target: Domain, loss: Any, seed: int) -> Run:
     return Run(seconds, 100 * float(np.mean(model.transduction_ == target.y)), model.C_)
 
 
-def compare(task: str, loss: str, rounds: int, members: int) -> None:
+def compare(task: str, loss: Any, rounds: int, members: int) -> None:
     source, target = TASKS[task]()
-    AdREM(loss=loss, n_iter=1, n_estimators=1, C=1e-3).fit(source.X, source.y, X_target=target.X)  # type: ignore[arg-type]
+    AdREM(loss=loss, n_iter=1, n_estimators=1, C=1e-3).fit(source.X, source.y, X_target=target.X)
     runs = [(ours(source, target, loss, k), theirs(source, target, loss, members, k)) for k in range(rounds)]
     ratio = median(b.seconds / a.seconds for a, b in runs)
     for name, side in (("ours", [a for a, _ in runs]), ("theirs", [b for _, b in runs])):

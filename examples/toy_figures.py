@@ -26,8 +26,8 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 STYLES = {"balanced": (GREEN, "-", "balanced draws"), "random": ("#8c510a", "--", "random draws")}
 
 
-def fit(data: DomainPair, sampling: str, C: float | str = "cv") -> AdREM:
-    model = AdREM(C=C, n_estimators=1, sampling=sampling, store_path=True, random_state=0)  # type: ignore[arg-type]
+def fit(data: DomainPair, sampling: Any, C: Any = "cv") -> AdREM:
+    model = AdREM(C=C, n_estimators=1, sampling=sampling, store_path=True, random_state=0)
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 

@@ -45,14 +45,14 @@ def assert_same_model(a: AdREM, b: AdREM) -> None:
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_the_three_routes_give_the_same_model(blobs: DomainPair, make: Any, loss: str) -> None:
+def test_the_three_routes_give_the_same_model(blobs: DomainPair, make: Any, loss: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
     domain = np.repeat([1, -2], [60, 45])
     weight = rng.uniform(0.5, 2.0, 105)
     order = rng.permutation(105)
     X, y, domain, weight = X[order], y[order], domain[order], weight[order]
-    model = AdREM(loss=loss, C=[1e-3, 1e-2, 1e-1], n_estimators=3, n_iter=5, random_state=0)  # type: ignore[arg-type]
+    model = AdREM(loss=loss, C=[1e-3, 1e-2, 1e-1], n_estimators=3, n_iter=5, random_state=0)
     source, target = domain > 0, domain < 0
 
     two_tables = sklearn.clone(model).fit(
