@@ -34,7 +34,9 @@ def with_value(value: float) -> Any:
         ({"X": with_value(np.inf)}, "infinity"),
         ({"X_target": with_value(np.nan)}, "Input X_target contains NaN"),
         ({"X_target": with_value(-np.inf)}, "infinity"),
-        ({"X_target": X[:, 0]}, "Expected 2D array, got 1D array"),
+        ({"X_target": X[:, 0]}, "X_target can't be read: Expected 2D array, got 1D array"),
+        ({"X_target": []}, "X_target can't be read: Expected 2D array"),
+        ({"X_target": [["a", "b"]]}, "X_target can't be read: .*convert string"),
         ({"X_target": [[1.0, 2.0, 3.0]]}, "X_target has 3 features, X has 2"),
         ({"X": X * 1e160}, "too large for its type. Scale the features"),
         ({"X": (X * 1e25).astype(np.float32)}, "too large for its type. Scale the features"),
@@ -195,10 +197,11 @@ def test_priors() -> None:
         np.testing.assert_allclose(read_prior(prior, domains), [0.2, 0.3, 0.5])
 
 
-def test_frames_with_other_names_are_matched_too() -> None:
-    turned = pd.DataFrame(TARGET)[[1, 0]]
-    domains = read_domains(AdREM(), pd.DataFrame(X), Y, X_target=turned)
-    np.testing.assert_array_equal(domains.X_target, TARGET)
+def test_frames_with_other_names_are_not_mistaken() -> None:
+    same = read_domains(AdREM(), pd.DataFrame(X), Y, X_target=pd.DataFrame(TARGET))
+    np.testing.assert_array_equal(same.X_target, TARGET)
+    with pytest.raises(ValueError, match="only names that are strings are matched"):
+        read_domains(AdREM(), pd.DataFrame(X), Y, X_target=pd.DataFrame(TARGET)[[1, 0]])
 
 
 def test_weights_of_target_rows_are_never_read() -> None:

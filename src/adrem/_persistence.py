@@ -44,6 +44,7 @@ def save(model: AdREM, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if type(model).__name__ not in _MODELS:
         raise TypeError(f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}.")
+    model._validate_params()
     names = [name for name in (*_ARRAYS, *_PATH_ARRAYS) if hasattr(model, name)]
     arrays = {name: _plain(getattr(model, name)) for name in names}
     header = {
@@ -154,11 +155,11 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
 def _param_to_json(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         raise TypeError("A model whose random_state is a RandomState can't be saved: pass an integer, or None.")
-    if hasattr(value, "items"):
+    if name == "class_prior" and hasattr(value, "items"):
         return {"mapping": [[_scalar(key), float(share)] for key, share in value.items()]}
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return {"list": np.asarray(value).tolist()}
     value = _scalar(value)
+    if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
+        return {"list": np.asarray(value).tolist()}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"The parameter {name}={value!r} can't be saved.")

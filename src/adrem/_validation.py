@@ -154,16 +154,23 @@ def _read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
             f"The columns of X_target differ from those of X: missing {missing}, not in X {unseen}. Both domains need "
             "the same columns."
         )
-    X_target = _match_columns(expected or None, X_target)
-    rows = check_array(
-        X_target,
-        accept_sparse="csr",
-        dtype=TYPES,
-        ensure_min_samples=0,
-        ensure_min_features=0,
-        estimator=estimator,
-        input_name="X_target",
-    )
+    if expected and names and expected != names and not all(isinstance(name, str) for name in expected):
+        raise ValueError(
+            "The columns of X_target are in another order than those of X, and only names that are strings are "
+            "matched: put them in the same order, or make the names strings."
+        )
+    try:
+        rows = check_array(
+            _match_columns(expected or None, X_target),
+            accept_sparse="csr",
+            dtype=TYPES,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            estimator=estimator,
+            input_name="X_target",
+        )
+    except ValueError as error:
+        raise ValueError(f"X_target can't be read: {error}") from error
     if rows.shape[0] == 0:
         raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
     if rows.shape[1] != estimator.n_features_in_:

@@ -159,8 +159,7 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box() -> None:
 
 def test_impatience_is_counted_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr("adrem.machines._machine.PATIENCE", 1)
-    monkeypatch.setattr("adrem.machines._machine.LOOKS", 1)
+    monkeypatch.setattr("adrem.machines._machine.patience", lambda n_rows, _: n_rows)
     assert make_machine("hinge", "dense", X, 3, tol=1e-10).solve(y, counts, 100.0).n_failed == 3
 
 
@@ -212,7 +211,6 @@ def test_a_warm_start_saves_work(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     machine = make_machine("hinge", "dense", X, 3, tol=1e-3)
     start = machine.solve(y, counts, 1.0)
-    monkeypatch.setattr("adrem.machines._machine.PATIENCE", 2)
-    monkeypatch.setattr("adrem.machines._machine.LOOKS", 1)
+    monkeypatch.setattr("adrem.machines._machine.patience", lambda n_rows, _: 2 * n_rows)
     assert machine.solve(y, counts, 1.0, start=start).n_failed == 0
     assert machine.solve(y, counts, 1.0).n_failed == 3

@@ -43,9 +43,12 @@ def test_office_caltech_with_surf_features() -> None:
     assert np.mean([run(name, pair)[1] for pair in pairs(name)]) == pytest.approx(47.6, abs=0.8)
 
 
-@pytest.mark.parametrize(("pair", "paper"), [("A>W", 89.4), ("D>A", 72.6)])
-def test_office_31_with_deep_features(pair: str, paper: float) -> None:
-    assert run("office-31-resnet50", pair)[1] == pytest.approx(paper, abs=2.0)
+def test_office_31_with_deep_features() -> None:
+    name = "office-31-resnet50"
+    votes = {pair: run(name, pair)[1] for pair in pairs(name)}
+    assert votes["A>W"] == pytest.approx(89.4, abs=2.0)
+    assert votes["D>A"] == pytest.approx(72.6, abs=2.0)
+    assert np.mean(list(votes.values())) == pytest.approx(87.2, abs=0.7)
 
 
 def test_logistic_regression_gains_too() -> None:

@@ -13,15 +13,6 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._rows import add_bias, arrange, squared_norms
 
-# Looks at a row, on average, after which a training is given up and counted as failed, as liblinear's 1000 sweeps; a
-# sweep over rows that have been narrowed down costs what it is worth. Few rows get this many looks in all.
-PATIENCE = 1000
-LOOKS = 1_000_000
-# From this tolerance on, inner products in single precision are far more exact than what is asked for, and half as much
-# to read. What is summed up from them stays in double precision. The limit leaves room in single precision's range.
-COARSE = 1e-3
-SINGLE_LIMIT = 1e30
-
 
 def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     """Signs of the binary problems, one row a problem: a single problem for two classes, one a class otherwise."""
@@ -49,6 +40,15 @@ class Solution:
     dual: NDArray[np.float64]
     primal: NDArray[np.float64]
     n_failed: int
+
+
+def patience(n_rows: int, tol: float) -> int:
+    """Looks at a row after which a training is given up and counted as failed.
+
+    A thousand for each row, as liblinear's sweeps, where the tolerance is its 0.1, and more for a tighter one. A
+    sweep over rows that have been narrowed down costs what it is worth. Few rows get a million in all.
+    """
+    return max(1_000_000, int(1000 * n_rows * max(1.0, np.sqrt(0.1 / tol))))
 
 
 class Machine(ABC):
@@ -82,8 +82,7 @@ class Machine(ABC):
         self._norms = squared_norms(self._table)
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
-        coarse = tol >= COARSE and self._norms.max(initial=0.0) <= SINGLE_LIMIT
-        self._rows = arrange(self._table, np.dtype(np.float32) if coarse else None)
+        self._rows = arrange(self._table)
 
     @staticmethod
     @abstractmethod
@@ -131,7 +130,7 @@ class Machine(ABC):
         signs = one_vs_rest(labels, self.n_classes)
         box = C * weights
         solution = self._nothing(signs) if start is None else start
-        looks = max(LOOKS, PATIENCE * int(np.count_nonzero(box)))
+        looks = patience(int(np.count_nonzero(box)), self.tol)
         dual, primal = solution.dual.copy(), solution.primal.copy()
         solve = type(self)._solve_gram if self._rows.is_gram else type(self)._solve
         n_failed = 0

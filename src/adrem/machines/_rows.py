@@ -61,18 +61,16 @@ def add_bias(table: Matrix) -> Matrix:
     return np.concatenate([table, ones], axis=1)
 
 
-def arrange(table: Matrix, dtype: np.dtype[Any] | None = None) -> Rows:
-    """Choose the form of the rows from their shape alone. A Gram matrix has the given type, or that of the table."""
+def arrange(table: Matrix) -> Rows:
+    """Choose the form of the rows from their shape alone."""
     if sp.issparse(table):
         # 32 bits wherever these are enough: fewer types to compile for, and less to read.
         narrow = np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64
         indices, indptr = table.indices.astype(narrow, copy=False), table.indptr.astype(np.int64, copy=False)
         return Rows(table.data, indices, indptr, False)
     n_rows, n_features = table.shape
-    dtype = table.dtype if dtype is None else dtype
-    is_gram = n_rows**2 * dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features
-    values = (table @ table.T).astype(dtype, copy=False) if is_gram else table
-    return Rows(values, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
+    is_gram = n_rows**2 * table.dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features
+    return Rows(table @ table.T if is_gram else table, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:
