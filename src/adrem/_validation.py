@@ -56,9 +56,10 @@ def read_domains(
     y = _read_labels(y, rows.shape[0])
     if X_target is not None:
         target = _read_target(estimator, X, X_target)
-        return _domains(rows, y, _read_weights(sample_weight, rows, slice(None)), target)
+        return _domains(rows, y, _read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
     is_source = _source_by_mask(y) if sample_domain is None else _source_by_domain(sample_domain, rows.shape[0])
-    return _domains(rows[is_source], y[is_source], _read_weights(sample_weight, rows, is_source), rows[~is_source])
+    source = rows[is_source]
+    return _domains(source, y[is_source], _read_weights(sample_weight, source, is_source), rows[~is_source])
 
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
@@ -189,14 +190,14 @@ def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
     return labels
 
 
-def _read_weights(sample_weight: Any, rows: Matrix, is_source: Any) -> NDArray[np.float64]:
-    """Weights of the source rows. What stands there for target rows is not read."""
+def _read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Weights of the rows of the source. What stands there for target rows is not read."""
     if sample_weight is not None and not isinstance(sample_weight, Real):
         sample_weight = column_or_1d(sample_weight)
-        _check_length("sample_weight", "weight", len(sample_weight), rows.shape[0])
+        _check_length("sample_weight", "weight", len(sample_weight), len(is_source))
         sample_weight = sample_weight[is_source]
     weights: NDArray[np.float64] = _check_sample_weight(
-        sample_weight, rows[is_source], dtype=np.float64, ensure_non_negative=True
+        sample_weight, source, dtype=np.float64, ensure_non_negative=True
     )
     return weights
 

@@ -75,7 +75,6 @@ class Machine(ABC):
 
     def __init__(self, table: Matrix, n_classes: int, *, fit_intercept: bool = False, tol: float = 0.1) -> None:
         self.n_classes = n_classes
-        self.n_features = table.shape[1]
         self.fit_intercept = fit_intercept
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
