@@ -11,6 +11,8 @@ from adrem.machines._machine import Machine, Solution, decide
 N_FOLDS = 3
 # The paper's grid: 1e-3, 1e-2, ..., 1e4.
 GRID = tuple(10.0**power for power in range(-3, 5))
+# How far below the highest an accuracy may lie and still count as equal to it. Zero would be the plain maximum.
+STANDARD_ERRORS = 1.0
 
 
 def select_c(
@@ -53,4 +55,4 @@ def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> 
     best = min(accuracy.max(), 1.0)  # a sum of weights may exceed their total by a rounding error
     n_effective = weights.sum() ** 2 / (weights**2).sum()
     standard_error = np.sqrt(best * (1.0 - best) / n_effective)
-    return int(np.argmax(accuracy >= best - standard_error))
+    return int(np.argmax(accuracy >= best - STANDARD_ERRORS * standard_error))
