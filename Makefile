@@ -36,4 +36,5 @@ clean:
 
 .venv/.dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	if command -v g++ >/dev/null; then $(BIN)/python -m pip install --quiet --editable ".[oracle]"; fi
 	touch $@ .venv/.demo

@@ -81,7 +81,6 @@ def test_algorithm_one_as_the_paper_writes_it(blobs: DomainPair) -> None:
             rows = np.flatnonzero(labels == c)
             n = int(np.ceil(round(k / 5 * 45 / 3, 9)))
             drawn += rows.tolist() * (n // len(rows)) + rng.choice(rows, n % len(rows), replace=False).tolist()
-        rng.integers(1, 2**63)
         X, y = np.concatenate([blobs.X_source, blobs.X_target[drawn]]), np.concatenate([blobs.y_source, labels[drawn]])
         labels = svm.fit(X, y).predict(blobs.X_target)
         np.testing.assert_allclose(model.coef_path_[0, k], svm.coef_, atol=1e-4)
@@ -270,7 +269,7 @@ def test_lost_classes_are_told_once() -> None:
 
 
 def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adrem.machines._machine.patience", lambda n_rows, _: n_rows)
+    monkeypatch.setattr("adrem.machines.Machine._patience", lambda _, n_rows: n_rows)
     model = AdREM(C=100.0, tol=1e-9, n_estimators=2, n_iter=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* give a smaller C \(it was 100\)") as caught:
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)

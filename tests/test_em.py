@@ -8,17 +8,17 @@ import pytest
 from problems import make_blobs_shift
 
 from adrem._em import Member, Task, randomized_em
-from adrem.machines import MACHINES, decide
+from adrem.machines import decide, make_machine
 
 
 def run(sampling: str = "balanced", loss: str = "hinge", **params: Any) -> tuple[Task, Member, Any]:
     data = make_blobs_shift(seed=3)
     table = np.concatenate([data.X_source, data.X_target])
-    machine = MACHINES[loss](table, 3, tol=1e-6)
+    machine = make_machine(table, 3, loss, tol=1e-6)
     prior = np.array([0.5, 0.25, 0.25])
     task = Task(machine, data.y_source.astype(np.intp), np.ones(60), 45, prior, 0.1)
-    rng = np.random.default_rng(0)
-    return task, randomized_em(task, task.train_source(), n_iter=4, sampling=sampling, rng=rng, **params), data
+    rngs = [np.random.default_rng(0)]
+    return task, randomized_em(task, task.train_source(), rngs, n_iter=4, sampling=sampling, **params)[0], data
 
 
 def test_draws_grow_to_the_whole_target() -> None:
@@ -64,15 +64,42 @@ def test_progress_is_told_of_every_training() -> None:
 
 def test_the_source_classifier_is_where_it_starts() -> None:
     task, member, _ = run(store_path=True)
-    np.testing.assert_array_equal(member.path[0][0], task.machine.weights(task.train_source())[0])
-    np.testing.assert_array_equal(member.path[-1][0], member.coef)
+    np.testing.assert_array_equal(member.path[0][0], task.machine.weights(task.train_source())[0][0])
+
+
+def test_only_the_last_classifier_is_kept_unless_asked() -> None:
+    _, every, _ = run(store_path=True)
+    _, last, _ = run()
+    assert len(every.path) == 5
+    assert len(last.path) == 1
+    np.testing.assert_array_equal(last.path[0][0], every.path[-1][0])
+
+
+@pytest.mark.parametrize("path", ["gram", "rows"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_members_in_step_are_the_members_alone(path: str, loss: str, n_classes: int) -> None:
+    data = make_blobs_shift(n_classes, seed=3)
+    machine = make_machine(np.concatenate([data.X_source, data.X_target]), n_classes, loss, path=path)
+    task = Task(machine, data.y_source.astype(np.intp), np.ones(60), 45, np.full(n_classes, 1 / n_classes), 0.1)
+    source = task.train_source()
+
+    def members(seeds: range) -> list[Member]:
+        return randomized_em(task, source, [np.random.default_rng(s) for s in seeds], n_iter=4, sampling="balanced")
+
+    together = members(range(5))
+    for seed, member in enumerate(together):
+        [alone] = members(range(seed, seed + 1))
+        assert alone.history == member.history
+        np.testing.assert_array_equal(alone.path[0][0], member.path[0][0])
 
 
 def test_a_class_without_rows_is_remembered() -> None:
     X = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [-1.0, 0.1], [1.0, 0.5], [2.0, 0.5]])
-    machine = MACHINES["hinge"](X, 2)
+    machine = make_machine(X, 2, "hinge")
     labels = np.array([1, 1, 0, 0], dtype=np.intp)
     for prior, lost in (([0.5, 0.5], {0}), ([0.0, 1.0], set())):
         task = Task(machine, labels, np.ones(4), 2, np.array(prior), 1.0)
-        rng = np.random.default_rng(0)
-        assert randomized_em(task, task.train_source(), n_iter=2, sampling="balanced", rng=rng).lost == lost
+        rngs = [np.random.default_rng(0)]
+        [member] = randomized_em(task, task.train_source(), rngs, n_iter=2, sampling="balanced")
+        assert member.lost == lost

@@ -57,6 +57,14 @@ def test_round_trip(blobs: DomainPair, tmp_path: Path, params: dict[str, Any]) -
     copy.fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target)
 
 
+def test_a_model_of_format_1_is_read(blobs: DomainPair) -> None:
+    model = load(Path(__file__).parent / "data" / "model-format-1.adrem")
+    expected = [[0.928202659, 0.020722383, 0.051074958], [0.030149799, 0.096484718, 0.873365483]]
+    np.testing.assert_allclose(model.predict_proba(blobs.X_target[:2]), expected, atol=1e-8)
+    assert model.classes_.tolist() == NAMES.tolist()
+    assert model.machine_ == "not recorded by format 1"
+
+
 def test_frames_and_object_labels_come_back(blobs: DomainPair, tmp_path: Path) -> None:
     X, X_target = (pd.DataFrame(table, columns=list("abcde")) for table in (blobs.X_source, blobs.X_target))
     y = pd.Series(NAMES[blobs.y_source].astype(object))
@@ -122,7 +130,7 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
 @pytest.mark.parametrize(
     ("change", "drop", "message"),
     [
-        (lambda h, _: h.update(format_version=2), None, "has format 2 .* install the version of adrem that wrote it"),
+        (lambda h, _: h.update(format_version=3), None, "has format 3 .* install the version of adrem that wrote it"),
         (lambda h, _: h.update(format="other"), None, "not a model file"),
         (lambda h, _: h.update(model="Popen"), None, "holds a 'Popen', unknown"),
         (lambda h, _: h["params"].update(color="red"), None, "not a model file of adrem, or it is damaged"),

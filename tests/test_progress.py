@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adrem import AdREM
-from adrem._progress import _Ticker, nothing, progress
+from adrem._progress import Ticker, progress
 from adrem.datasets import DomainPair
 
 
@@ -32,7 +32,7 @@ def test_a_bar_on_a_terminal(rich_is_there: bool, blobs: DomainPair, monkeypatch
 def test_silence_in_a_pipe_and_by_default(blobs: DomainPair, capfd: Any) -> None:
     for verbose in (0, 1):
         with progress(3, "work", verbose) as advance:
-            assert advance is nothing
+            advance()
         model = AdREM(C=0.1, n_iter=2, n_estimators=2, verbose=verbose)
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     assert capfd.readouterr() == ("", "")
@@ -40,7 +40,14 @@ def test_silence_in_a_pipe_and_by_default(blobs: DomainPair, capfd: Any) -> None
 
 def test_a_copy_in_another_process_is_silent() -> None:
     shown: list[int] = []
-    ticker = _Ticker(shown.append)
+    ticker = Ticker(shown.append)
     ticker()
     pickle.loads(pickle.dumps(ticker))()  # noqa: S301 - made here
     assert shown == [1]
+
+
+def test_after_an_error_every_thread_is_stopped_at_its_next_step() -> None:
+    with pytest.raises(ZeroDivisionError), progress(3, "work", 0) as advance:
+        1 // 0  # noqa: B018 - any error
+    with pytest.raises(KeyboardInterrupt):
+        advance()

@@ -6,15 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
 from adrem._em import Member, Task, randomized_em
 from adrem._progress import progress
@@ -22,6 +23,9 @@ from adrem._types import FloatArray, Matrix
 from adrem._validation import Domains, read_candidates, read_domains, read_prior, read_rows
 from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
+
+if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
+    from adrem.machines import Solution
 
 _ROUTED = {"sample_domain": True, "allow_source": True}
 
@@ -64,6 +68,11 @@ class AdREM(ClassifierMixin, BaseEstimator):
         Seed of the draws and of the folds that choose C.
     verbose : int, default=0
         Whether to show a progress bar on a terminal.
+    machine : {"auto", "gram", "rows"}, default="auto"
+        How the classifiers are trained: in the space of the Gram matrix of all rows, on the rows themselves, or
+        whichever should be faster. All reach the same optimum within ``tol``.
+    memory_limit : int, default=2**30
+        Bytes that the Gram matrix may take. Free memory never changes the choice.
 
     Attributes
     ----------
@@ -86,6 +95,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it.
     coef_path_, intercept_path_ : ndarray
         As ``coef_`` and ``intercept_`` with a second axis for the iterations, from 0. Only with ``store_path=True``.
+    machine_ : str
+        How the classifiers were trained, and why that way.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -125,6 +136,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "machine": [StrOptions({"auto", "gram", "rows"})],
+        "memory_limit": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -141,6 +154,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        machine: Literal["auto", "gram", "rows"] = "auto",
+        memory_limit: int = 2**30,
     ) -> None:
         self.loss = loss
         self.C = C
@@ -154,6 +169,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.machine = machine
+        self.memory_limit = memory_limit
 
     def fit(
         self,
@@ -190,37 +207,55 @@ class AdREM(ClassifierMixin, BaseEstimator):
         fold_seed, *member_seeds = _spawn(self.random_state, 1 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
         source = task.train_source()
-        members, n_failed = [Member(*task.machine.weights(source))], source.n_failed
         if domains.adapts:
-            with progress(self.n_estimators * self.n_iter, "Ad-REM", self.verbose) as advance:
-                members = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(randomized_em)(
-                        task,
-                        source,
-                        n_iter=self.n_iter,
-                        sampling=self.sampling,
-                        rng=np.random.default_rng(seed),
-                        store_path=self.store_path,
-                        advance=advance,
-                    )
-                    for seed in member_seeds
-                )
-        elif self.store_path:
-            members[0].path.append(task.machine.weights(source))
+            members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
+        else:
+            coef, intercept = task.machine.weights(source)
+            members = [Member(path=[(coef[0], intercept[0])])]
         self._keep(domains, task.C, members)
-        self._warn(members, n_failed)
+        self.machine_ = task.machine.path
+        self._warn(members, int(source.n_failed[0]))
         return self
 
+    def _run_members(self, task: Task, source: Solution, rngs: list[np.random.Generator]) -> list[Member]:
+        """Algorithm 2, short of its vote: groups of members that are trained side by side, spread over the threads."""
+        n_jobs = effective_n_jobs(self.n_jobs)
+        n_groups = max(-(-len(rngs) // task.machine.group_size), min(n_jobs, len(rngs)))
+        groups = [[rngs[m] for m in part] for part in np.array_split(np.arange(len(rngs)), n_groups)]
+        # What a member does takes no threads of its own, and gives the same figures however many members run.
+        with threadpool_limits(1), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as advance:
+            runs = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(randomized_em)(
+                    task,
+                    source,
+                    group,
+                    n_iter=self.n_iter,
+                    sampling=self.sampling,
+                    store_path=self.store_path,
+                    advance=advance,
+                )
+                for group in groups
+            )
+        return [member for run in runs for member in run]
+
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
-        from adrem.machines import MACHINES
-        from adrem.machines._rows import stack
+        from adrem.machines import make_machine
+        from adrem.machines._tables import stack
         from adrem.machines.selection import GRID, N_FOLDS, select_c
 
         prior = read_prior(self.class_prior, domains)
         wanted = GRID if isinstance(self.C, str) else np.atleast_1d(self.C)
         candidates = read_candidates(wanted, domains, N_FOLDS)
         table = stack([domains.X_source, domains.X_target])
-        machine = MACHINES[self.loss](table, len(domains.classes), fit_intercept=self.fit_intercept, tol=self.tol)
+        machine = make_machine(
+            table,
+            len(domains.classes),
+            self.loss,
+            path=self.machine,
+            memory_limit=self.memory_limit,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+        )
         n_target = domains.X_target.shape[0]
         C = candidates[0]
         if len(candidates) > 1:
@@ -235,8 +270,8 @@ class AdREM(ClassifierMixin, BaseEstimator):
                 delattr(self, name)
         self.classes_ = domains.classes
         self.C_ = C
-        self.coef_ = np.stack([member.coef for member in members])
-        self.intercept_ = np.stack([member.intercept for member in members])
+        self.coef_ = np.stack([member.path[-1][0] for member in members])
+        self.intercept_ = np.stack([member.path[-1][1] for member in members])
         self.history_ = [{"member": j, **entry} for j, member in enumerate(members) for entry in member.history]
         if self.store_path:
             self.coef_path_ = np.stack([[coef for coef, _ in member.path] for member in members])

@@ -1,4 +1,4 @@
-"""Randomized expectation maximization: Algorithm 1 of the paper."""
+"""Randomized expectation maximization: Algorithm 1 of the paper, for several members in step."""
 
 from __future__ import annotations
 
@@ -31,28 +31,40 @@ class Task:
     C: float
 
     def train(
-        self, target_labels: NDArray[np.intp], counts: NDArray[np.float64], start: Solution | None, seed: int = 1
+        self,
+        target_labels: NDArray[np.intp],
+        counts: NDArray[np.float64],
+        start: Solution | None = None,
+        seed: int = 1,
     ) -> Solution:
-        """The M-step: train on the source and the target rows that were drawn."""
+        """The M-step of some members: train on the source and the target rows that each has drawn.
+
+        The start becomes the solution.
+        """
         return self.machine.solve(
-            np.concatenate([self.labels, target_labels]),
-            np.concatenate([self.weights, counts]),
+            self.beside_source(self.labels, target_labels),
+            self.beside_source(self.weights, counts),
             self.C,
             start=start,
+            overwrite=True,
             seed=seed,
         )
 
+    def beside_source(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+        """Values for all rows from those of the source and each member's for the target."""
+        return np.concatenate([np.broadcast_to(source, (len(target), len(source))), target], axis=1)
+
     def train_source(self) -> Solution:
         """Train on the source alone."""
-        return self.train(np.zeros(self.n_target, dtype=np.intp), np.zeros(self.n_target), None)
+        nothing = np.zeros(self.n_target)
+        labels, weights = (np.concatenate([own, nothing]) for own in (self.labels, self.weights))
+        return self.machine.solve(labels.astype(np.intp), weights, self.C, among=np.arange(len(self.labels)))
 
 
 @dataclass
 class Member:
-    """One run of Algorithm 1: its last classifier, and how it got there."""
+    """One run of Algorithm 1: how it went, and its classifiers, at least the last: coefficients and intercepts."""
 
-    coef: FloatArray
-    intercept: FloatArray
     history: list[dict[str, Any]] = field(default_factory=list)
     path: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
     lost: set[int] = field(default_factory=set)
@@ -62,62 +74,63 @@ class Member:
 def randomized_em(
     task: Task,
     source: Solution,
+    rngs: list[np.random.Generator],
     *,
     n_iter: int,
     sampling: str,
-    rng: np.random.Generator,
     store_path: bool = False,
     advance: Callable[[], None] = lambda: None,
-) -> Member:
-    """Train on growing random subsets of the target, relabelling all of it after each training.
+) -> list[Member]:
+    """Train on growing random subsets of the target, relabelling all of it after each training; a member for each rng.
 
-    `source` is the classifier trained on the source alone; iteration 0 of the history describes it.
+    `source` is the classifier trained on the source alone; iteration 0 of the history describes it. Members only share
+    the machine: what becomes of one does not depend on the others.
     """
     from adrem.machines import decide
 
-    n_source = len(task.labels)
-    solution = source
-    member = Member(*task.machine.weights(source))
-    labels = np.zeros(task.n_target, dtype=np.intp)
+    machine = task.machine
+    solution = machine.copies(source, len(rngs))
+    members = [Member() for _ in rngs]
+    labels = np.zeros((len(rngs), task.n_target), dtype=np.intp)
     for k in range(n_iter + 1):
-        counts = np.zeros(task.n_target)
+        counts = np.zeros(labels.shape)
         if k > 0:
-            counts = draw(labels, k / n_iter, task.prior, sampling, rng)
-            solution = task.train(labels, counts, solution, seed=int(rng.integers(1, 2**63)))
-            member.n_failed += solution.n_failed
-            advance()
-        scores = task.machine.scores(solution)
-        previous, labels = labels, decide(scores[n_source:])
-        member.history.append(
-            {
-                "iteration": k,
-                "n_drawn": int(counts.sum()),
-                "class_counts": np.bincount(labels, minlength=len(task.prior)).tolist(),
-                "n_changed": int(np.count_nonzero(labels != previous)) if k > 0 else 0,
-                **_losses(task, solution, scores, labels),
-            }
-        )
-        member.lost |= _lost_classes(labels, task.prior)
-        if store_path:
-            member.path.append(task.machine.weights(solution))
-    member.coef, member.intercept = task.machine.weights(solution)
-    return member
+            counts = np.stack(
+                [draw(own, k / n_iter, task.prior, sampling, rng) for own, rng in zip(labels, rngs, strict=True)]
+            )
+            solution = task.train(labels, counts, solution, seed=k)
+        scores = machine.scores(solution)
+        previous, labels = labels, decide(scores[:, len(task.labels) :])
+        squared_norms = machine.squared_norms(solution, scores)
+        coef, intercept = machine.weights(solution) if store_path or k == n_iter else (None, None)
+        for m, member in enumerate(members):
+            class_counts = np.bincount(labels[m], minlength=len(task.prior))
+            member.history.append(
+                {
+                    "iteration": k,
+                    "n_drawn": int(counts[m].sum()),
+                    "class_counts": class_counts.tolist(),
+                    "n_changed": int(np.count_nonzero(labels[m] != previous[m])) if k > 0 else 0,
+                    **_losses(task, squared_norms[m], scores[m], labels[m]),
+                }
+            )
+            member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())
+            if coef is not None and intercept is not None:
+                member.path.append((coef[m], intercept[m]))
+            if k > 0:
+                member.n_failed += int(solution.n_failed[m])
+                advance()
+    return members
 
 
-def _losses(task: Task, solution: Solution, scores: FloatArray, labels: NDArray[np.intp]) -> dict[str, float]:
+def _losses(task: Task, squared_norm: float, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> dict[str, float]:
     """The loss of equation 3 and the balanced loss of equation 4 (for any prior, not the uniform one alone)."""
     row_losses = task.machine.row_losses(scores, np.concatenate([task.labels, labels]))
     on_source, on_target = np.split(row_losses, [len(task.labels)])
-    common = 0.5 * task.machine.squared_norm(solution) + task.C * float(task.weights @ on_source)
+    common = 0.5 * squared_norm + task.C * float(task.weights @ on_source)
     counts = np.bincount(labels, minlength=len(task.prior))
     share = task.prior * task.n_target / np.maximum(counts, 1)
     return {
         "loss": common + task.C * float(on_target.sum()),
         "balanced_loss": common + task.C * float(share[labels] @ on_target),
     }
-
-
-def _lost_classes(labels: NDArray[np.intp], prior: NDArray[np.float64]) -> set[int]:
-    """Classes that are wanted and have no row."""
-    counts = np.bincount(labels, minlength=len(prior))
-    return set(np.flatnonzero((counts == 0) & (prior > 0)).tolist())

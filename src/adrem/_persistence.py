@@ -17,15 +17,15 @@ from adrem._adrem import AdREM
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = "adrem-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HEADER = "header"
 
 _ARRAYS = ("classes_", "coef_", "intercept_", "transduction_", "vote_share_")
 _PATH_ARRAYS = ("coef_path_", "intercept_path_")
 _MODELS = {"AdREM": AdREM}
 _HEADER_KEYS = {
-    "format", "format_version", "adrem_version", "model", "params", "objects", "C_", "n_features_in_",
-    "feature_names_in_", "history_",
+    "format", "format_version", "adrem_version", "model", "params", "objects", "C_", "machine_",
+    "n_features_in_", "feature_names_in_", "history_",
 }  # fmt: skip
 
 
@@ -55,6 +55,7 @@ def save(model: AdREM, path: str | os.PathLike[str]) -> None:
         "params": {name: _param_to_json(name, value) for name, value in model.get_params().items()},
         "objects": [name for name in names if getattr(model, name).dtype == object],
         "C_": model.C_,
+        "machine_": model.machine_,
         "n_features_in_": model.n_features_in_,
         "feature_names_in_": list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
         "history_": model.history_,
@@ -92,10 +93,12 @@ def _read_header(archive: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UnreadableModelError("The file is not a model file of adrem.")
     found = header.get("format_version")
-    if found != FORMAT_VERSION:
+    if found == 1:
+        header["machine_"] = "not recorded by format 1"
+    elif found != FORMAT_VERSION:
         raise UnreadableModelError(
             f"The model file has format {found!r} (written by adrem {header.get('adrem_version')}), this version reads "
-            f"format {FORMAT_VERSION}: install the version of adrem that wrote it, or a newer one."
+            f"formats up to {FORMAT_VERSION}: install the version of adrem that wrote it, or a newer one."
         )
     if header.get("model") not in _MODELS:
         raise UnreadableModelError(f"The model file holds a {header.get('model')!r}, unknown to this version of adrem.")
@@ -114,6 +117,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdREM:
     for name, array in arrays.items():
         setattr(model, name, array.astype(object) if name in header["objects"] else array)
     model.C_ = float(header["C_"])
+    model.machine_ = str(header["machine_"])
     model.n_features_in_ = int(header["n_features_in_"])
     model.history_ = [dict(entry) for entry in header["history_"]]
     if header["feature_names_in_"] is not None:

@@ -1,62 +1,75 @@
-"""A live bar on a terminal, silence everywhere else."""
+"""A live bar on a terminal, silence everywhere else; and a way to stop what runs in threads."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
 
-Advance = Callable[[], None]
+Show = Callable[[int], None]
 
 
-def nothing() -> None:
-    """The progress of a quiet run."""
+class Ticker:
+    """Counts steps from any thread, and ends the thread that calls it once the work was stopped.
 
+    A copy sent to another process is silent: it has no terminal to write to.
+    """
 
-class _Ticker:
-    """Counts steps from any thread. A copy sent to another process is silent: it has no terminal to write to."""
-
-    def __init__(self, show: Callable[[int], None] | None) -> None:
+    def __init__(self, show: Show | None = None) -> None:
         self._show = show
         self._done = 0
+        self._stopped = False
         self._lock = Lock()
 
     def __call__(self) -> None:
-        if self._show is None:
-            return
-        with self._lock:
-            self._done += 1
-            self._show(self._done)
+        if self._stopped:
+            raise KeyboardInterrupt("The fit was stopped.")
+        if self._show is not None:
+            with self._lock:
+                self._done += 1
+                self._show(self._done)
+
+    def stop(self) -> None:
+        self._stopped = True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_Ticker, (None,))
+        return (Ticker, ())
 
 
 @contextmanager
-def progress(total: int, what: str, verbose: int) -> Iterator[Advance]:
-    """Give a function to call after each of `total` steps."""
+def progress(total: int, what: str, verbose: int) -> Iterator[Ticker]:
+    """Give a function to call after each of `total` steps. After an error or Ctrl-C it raises wherever it is called."""
+    with _bar(total, what, verbose) as show:
+        ticker = Ticker(show)
+        try:
+            yield ticker
+        except BaseException:
+            ticker.stop()
+            raise
+
+
+def _bar(total: int, what: str, verbose: int) -> AbstractContextManager[Show | None]:
     if not verbose or not sys.stderr.isatty():
-        yield nothing
-    elif importlib.util.find_spec("rich") is not None:
-        yield from _rich_bar(total, what)
-    else:
-        yield from _plain_bar(total, what)
+        return nullcontext()
+    return _rich_bar(total, what) if importlib.util.find_spec("rich") is not None else _plain_bar(total, what)
 
 
-def _rich_bar(total: int, what: str) -> Iterator[Advance]:
+@contextmanager
+def _rich_bar(total: int, what: str) -> Iterator[Show]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total)
-        yield _Ticker(lambda done: bar.update(task, completed=done))
+        yield lambda done: bar.update(task, completed=done)
 
 
-def _plain_bar(total: int, what: str, width: int = 40) -> Iterator[Advance]:
+@contextmanager
+def _plain_bar(total: int, what: str, width: int = 40) -> Iterator[Show]:
     def show(done: int) -> None:
         filled = width * done // total
         bar = "#" * filled + "." * (width - filled)
@@ -64,6 +77,6 @@ def _plain_bar(total: int, what: str, width: int = 40) -> Iterator[Advance]:
         sys.stderr.flush()
 
     try:
-        yield _Ticker(show)
+        yield show
     finally:
         sys.stderr.write("\n")

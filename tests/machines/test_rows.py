@@ -1,44 +1,49 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from adrem.machines import _rows as rows_module
-from adrem.machines._rows import add_bias, arrange, squared_norms, stack
-
-
-def test_form_follows_from_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert arrange(np.ones((20, 5))).form == "gram"
-    assert arrange(np.ones((200, 5))).form == "dense"
-    assert arrange(sp.csr_array(np.ones((20, 5)))).form == "csr"
-    monkeypatch.setattr(rows_module, "GRAM_MEMORY", 20 * 20 * 8 - 1)
-    assert arrange(np.ones((20, 5))).form == "dense"
-
-
-def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
-    dense = np.ones((3, 2))
-    assert not np.shares_memory(stack([dense, dense[:0]]), dense)
-    twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
-    stacked = stack([twice, twice])
-    np.testing.assert_array_equal(stacked.toarray(), [[3.0, 0.0], [3.0, 0.0]])
-    assert stacked.nnz == 2
-    assert twice.nnz == 2
-    assert stack([dense, sp.csr_array(dense)]).shape == (6, 2)
-
-
-def test_stack_takes_the_wider_type() -> None:
-    assert stack([np.ones((1, 2), np.float32), np.ones((1, 2))]).dtype == np.float64
-    assert stack([np.ones((1, 2), np.float32)] * 2).dtype == np.float32
+from adrem.machines import make_machine
+from adrem.machines._rows import shared_entries
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
-    X: Any = np.arange(6, dtype=dtype).reshape(2, 3)
-    for table in (X, sp.csr_array(X)):
-        wide = add_bias(table)
-        assert wide.dtype == dtype
-        np.testing.assert_array_equal(sp.csr_array(wide).toarray(), [[0, 1, 2, 1], [3, 4, 5, 1]])
-        np.testing.assert_allclose(squared_norms(table), [5.0, 50.0])
+def test_features_of_one_row_alone_are_folded_into_its_norm(dtype: type) -> None:
+    table = sp.csr_array(np.array([[1, 0, 2, 0, 3], [0, 4, 5, 0, 6], [0, 0, 7, 8, 0]], dtype=dtype))
+    entries = shared_entries(table)
+    assert entries.n_features == 2
+    np.testing.assert_array_equal(entries.lonely, [1, 16, 64])
+    shared = sp.csr_array((entries.values, entries.indices, entries.indptr), shape=(3, 2)).toarray()
+    np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # by how often they occur
+    assert entries.values.dtype == dtype
+
+
+def test_dense_rows_are_taken_as_they_are() -> None:
+    rows = np.ones((3, 2), np.float32)
+    entries = shared_entries(rows)
+    assert entries.values is rows
+    assert entries.n_features == 2
+    np.testing.assert_array_equal(entries.lonely, 0.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_lonely_features_get_their_weights_all_the_same(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((40, 4)), np.diag(rng.standard_normal(40))])
+    y, weights = np.arange(40) % 3, rng.integers(0, 3, 40).astype(np.float64)
+    sparse, dense = (make_machine(table, 3, loss, path="rows", tol=1e-7) for table in (sp.csr_array(X), X))
+    one, other = (machine.solve(y, weights, 0.5) for machine in (sparse, dense))
+    np.testing.assert_allclose(sparse.scores(one), dense.scores(other), atol=1e-4)
+    np.testing.assert_allclose(sparse.weights(one)[0], dense.weights(other)[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 20])
+def test_any_number_of_problems_finds_its_lanes(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((100, 7)), np.ones(100)
+    labels = np.stack([rng.permutation(np.arange(100) % n_classes) for _ in range(5)])
+    machines = [make_machine(X, n_classes, "hinge", path=path, tol=1e-6) for path in ("rows", "gram")]
+    assert machines[0].group_size == max(1, 16 // machines[0].n_problems)
+    rows, gram = (machine.scores(machine.solve(labels, weights, 0.01)) for machine in machines)
+    np.testing.assert_allclose(rows, gram, atol=1e-4)

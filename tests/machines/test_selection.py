@@ -6,7 +6,7 @@ from problems import make_blobs_shift
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from adrem.machines import MACHINES, HingeMachine
+from adrem.machines import make_machine
 from adrem.machines.selection import GRID, select_c
 
 
@@ -29,7 +29,7 @@ def test_choice_is_that_of_liblinear_on_the_same_folds() -> None:
             )
             for C in candidates
         ]
-        machine = HingeMachine(data.X_source, 3, tol=1e-6)
+        machine = make_machine(data.X_source, 3, "hinge", tol=1e-6)
         chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), candidates, seed)
         accuracy = np.array(hits) / 90
         error = np.sqrt(accuracy.max() * (1 - accuracy.max()) / 90)
@@ -44,7 +44,7 @@ def _svc(C: float) -> LinearSVC:
 def test_first_of_equals_is_chosen_in_the_order_given(loss: str) -> None:
     X = np.array([[1.0], [-1.0]] * 6)
     labels = np.array([1, 0] * 6, dtype=np.intp)
-    machine = MACHINES[loss](X, 2)
+    machine = make_machine(X, 2, loss)
     for candidates in ((1.0, 0.1, 10.0), (0.1, 1.0), (10.0, 0.1)):
         assert select_c(machine, labels, np.ones(12), candidates, 0) == candidates[0]
 
@@ -55,8 +55,8 @@ def test_rows_of_weight_zero_take_no_part() -> None:
     X = np.concatenate([data.X_source, 100 * rng.standard_normal((30, 5))])
     y = np.concatenate([data.y_source, rng.integers(0, 3, 30)]).astype(np.intp)
     weights = np.concatenate([np.ones(90), np.zeros(30)])
-    alone = select_c(HingeMachine(data.X_source, 3, tol=1e-6), y[:90], weights[:90], GRID[:5], 0)
-    assert select_c(HingeMachine(X, 3, tol=1e-6), y, weights, GRID[:5], 0) == alone
+    alone = select_c(make_machine(data.X_source, 3, "hinge", tol=1e-6), y[:90], weights[:90], GRID[:5], 0)
+    assert select_c(make_machine(X, 3, "hinge", tol=1e-6), y, weights, GRID[:5], 0) == alone
 
 
 def test_weights_count_in_training_and_in_the_accuracy() -> None:
@@ -68,10 +68,9 @@ def test_weights_count_in_training_and_in_the_accuracy() -> None:
     light = np.where(noise, 1e-3, 1.0)
     accuracy = {}
     for name, weights in (("light", light), ("heavy", np.where(noise, 1.0, 1e-3))):
-        machine = HingeMachine(X, 2, tol=1e-4)
-        hits = (
-            machine.scores(machine.solve(flipped, weights, select_c(machine, flipped, weights, GRID[:5], 0)))[:, 0] > 0
-        )
+        machine = make_machine(X, 2, "hinge", tol=1e-4)
+        solution = machine.solve(flipped, weights, select_c(machine, flipped, weights, GRID[:5], 0))
+        hits = machine.scores(solution)[0, :, 0] > 0
         accuracy[name] = np.mean(hits == labels)
     assert accuracy["light"] == 1.0
     assert accuracy["heavy"] == 0.0
@@ -83,4 +82,4 @@ def test_a_perfect_weighted_accuracy_is_no_error() -> None:
     X = np.column_stack([np.ones(60), np.where(labels == 1, 0.7, -0.7) + 0.02 * rng.standard_normal(60)])
     for seed in range(50):
         weights = np.random.default_rng(seed).uniform(0.1, 1.0, 60)
-        assert select_c(HingeMachine(X, 2), labels, weights, GRID, 0) > 1e-3
+        assert select_c(make_machine(X, 2, "hinge"), labels, weights, GRID, 0) > 1e-3

@@ -1,9 +1,20 @@
 """The M-step: machines that own the rows once and train on them again and again."""
 
+from adrem.machines._choice import MEMORY_LIMIT, make_machine
+from adrem.machines._gram import GramMachine
+from adrem.machines._losses import LOSSES, Loss
 from adrem.machines._machine import Machine, Solution, decide, one_vs_rest
-from adrem.machines.hinge import HingeMachine
-from adrem.machines.logistic import LogisticMachine
+from adrem.machines._rows import RowMachine
 
-MACHINES: dict[str, type[Machine]] = {"hinge": HingeMachine, "log_loss": LogisticMachine}
-
-__all__ = ["MACHINES", "HingeMachine", "LogisticMachine", "Machine", "Solution", "decide", "one_vs_rest"]
+__all__ = [
+    "LOSSES",
+    "MEMORY_LIMIT",
+    "GramMachine",
+    "Loss",
+    "Machine",
+    "RowMachine",
+    "Solution",
+    "decide",
+    "make_machine",
+    "one_vs_rest",
+]

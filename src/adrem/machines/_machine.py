@@ -1,58 +1,53 @@
-"""What both machines share: rows owned once, one-vs-rest problems, warm starts."""
+"""What the machines share: rows owned once, one-vs-rest problems, warm starts, members side by side."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
-from adrem.machines._rows import add_bias, arrange, squared_norms
+from adrem.machines._losses import Loss
+from adrem.machines._tables import add_bias, squared_norms
+
+# What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
+BUDGET = 200_000_000
 
 
-def one_vs_rest(labels: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+def one_vs_rest(labels: NDArray[np.integer[Any]], n_classes: int) -> NDArray[np.float64]:
     """Signs of the binary problems, one row a problem: a single problem for two classes, one a class otherwise."""
     positives = np.arange(1, 2) if n_classes == 2 else np.arange(n_classes)
-    return np.where(labels == positives[:, None], 1.0, -1.0)
+    return np.where(labels[..., None, :] == positives[:, None], 1.0, -1.0)
 
 
 def decide(scores: FloatArray) -> NDArray[np.intp]:
     """Label of every row of scores, given one column for two classes and one a class otherwise."""
-    if scores.shape[1] == 1:
-        return (scores[:, 0] > 0).astype(np.intp)
-    winners: NDArray[np.intp] = scores.argmax(axis=1)
+    if scores.shape[-1] == 1:
+        return (scores[..., 0] > 0).astype(np.intp)
+    winners: NDArray[np.intp] = scores.argmax(axis=-1)
     return winners
 
 
-@dataclass(frozen=True)
+@dataclass
 class Solution:
-    """A trained classifier inside a machine, and all that the next training needs to start from it.
+    """Trained classifiers of some members inside a machine, and all that the next training needs to start from them.
 
-    `n_failed` counts its one-vs-rest problems that were given up before they reached the tolerance.
+    How the arrays are laid out is the machine's affair. `n_failed` counts, for every member, the one-vs-rest problems
+    that were given up before they reached the tolerance.
     """
 
-    signs: NDArray[np.float64]
+    labels: NDArray[np.int32]
     box: NDArray[np.float64]
     dual: NDArray[np.float64]
     primal: NDArray[np.float64]
-    n_failed: int
-
-
-def patience(n_rows: int, tol: float) -> int:
-    """Looks at a row after which a training is given up and counted as failed.
-
-    A thousand for each row, as liblinear's sweeps, where the tolerance is its 0.1, and more for a tighter one. A
-    sweep over rows that have been narrowed down costs what it is worth. Few rows get a million in all.
-    """
-    return max(1_000_000, int(1000 * n_rows * max(1.0, np.sqrt(0.1 / tol))))
+    n_failed: NDArray[np.intp]
 
 
 class Machine(ABC):
-    """Trains linear one-vs-rest classifiers again and again on the same rows.
+    """Trains linear one-vs-rest classifiers again and again on the same rows, for several members at once.
 
     Minimizes, for every one-vs-rest problem, ``weight_i * C * loss_i`` summed over the rows plus half the squared norm
     of the weight vector. A row drawn several times is one row with a larger weight, a row left out has weight zero.
@@ -62,55 +57,78 @@ class Machine(ABC):
     table : array or CSR of shape (n_rows, n_features)
         The rows. The machine keeps a reference and never writes into it.
     n_classes : int
+    loss : Loss
+    path : str
+        How the machine works and why it was chosen, in one line.
     fit_intercept : bool
         Whether to append a constant feature, regularized like the others.
     tol : float
         When to stop, in the sense of liblinear.
     """
 
-    _move: ClassVar[Callable[..., None]]
-    _solve: ClassVar[Callable[..., bool]]
-    _solve_gram: ClassVar[Callable[..., bool]]
-    _empty_dual: ClassVar[float]
-
-    def __init__(self, table: Matrix, n_classes: int, *, fit_intercept: bool = False, tol: float = 0.1) -> None:
+    def __init__(
+        self,
+        table: Matrix,
+        n_classes: int,
+        loss: Loss,
+        *,
+        path: str = "",
+        fit_intercept: bool = False,
+        tol: float = 0.1,
+    ) -> None:
+        self.path = path
         self.n_classes = n_classes
+        self.n_problems = 1 if n_classes == 2 else n_classes
+        self.loss = loss
         self.fit_intercept = fit_intercept
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
+        self.n_rows = self._table.shape[0]
         self._norms = squared_norms(self._table)
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
-        self._rows = arrange(self._table)
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def losses(margins: FloatArray) -> FloatArray:
-        """Loss at every margin (the score times the sign of the label)."""
+    def memory(cls, table: Matrix, n_classes: int) -> int:
+        """About how many bytes the machine will take for a table, and for training a group of members on it."""
 
-    @staticmethod
+    def _patience(self, n_rows: int) -> int:
+        """Looks at a row after which a training is given up and counted as failed.
+
+        A thousand for each row, as liblinear's sweeps, where the tolerance is its 0.1, and more for a tighter one. A
+        sweep over rows that have been narrowed down costs what it is worth. Few rows get a million in all.
+        """
+        return max(1_000_000, int(1000 * n_rows * max(1.0, np.sqrt(0.1 / self.tol))))
+
+    @property
     @abstractmethod
-    def _coefficients(solution: Solution) -> NDArray[np.float64]:
-        """Multiple of every row in the weight vectors, without its sign."""
+    def group_size(self) -> int:
+        """How many members it pays to train side by side."""
 
-    @staticmethod
     @abstractmethod
-    def _rescaled_dual(solution: Solution, factor: float) -> NDArray[np.float64]:
-        """Dual variables whose multiples of the rows are those of the solution times a factor."""
+    def _nothing(self, n_members: int) -> Solution:
+        """The solution for rows that all have weight zero."""
 
-    def rescale(self, solution: Solution, factor: float) -> Solution:
-        """A start for the same problem with C multiplied by a factor."""
-        return replace(
-            solution,
-            box=solution.box * factor,
-            dual=self._rescaled_dual(solution, factor),
-            primal=solution.primal * factor,
-        )
-
-    @staticmethod
     @abstractmethod
-    def grows(solution: Solution) -> bool:
-        """Whether a larger C would change this solution."""
+    def copies(self, solution: Solution, n_members: int) -> Solution:
+        """A copy of a solution; of one member, as many copies as there shall be members."""
+
+    @abstractmethod
+    def _move(self, solution: Solution, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
+        """Carry the solution over to new labels and boxes, both of shape (n_members, n_rows)."""
+
+    @abstractmethod
+    def _descend(self, solution: Solution, seed: int, among: NDArray[np.intp] | None) -> NDArray[np.bool_]:
+        """Mend the solution until it is one; returns which problems were given up."""
+
+    @abstractmethod
+    def scores(self, solution: Solution) -> NDArray[np.float64]:
+        """Scores of shape (n_members, n_rows, n_problems)."""
+
+    @abstractmethod
+    def multiples(self, solution: Solution) -> NDArray[np.float64]:
+        """Multiple of every row in the weight vectors, of shape (n_members, n_problems, n_rows)."""
 
     def solve(
         self,
@@ -119,59 +137,66 @@ class Machine(ABC):
         C: float,
         *,
         start: Solution | None = None,
+        overwrite: bool = False,
+        among: NDArray[np.intp] | None = None,
         seed: int = 1,
     ) -> Solution:
-        """Train on the rows with these labels and weights, from `start` where one is given.
+        """Train on the rows with these labels and weights, each of shape (n_members, n_rows), or one for all members.
 
-        The start is not changed. It decides where the search begins and never which optimum it aims at; the seed
-        orders the rows.
+        The start, of these members or one for all, is changed only with `overwrite`. It decides where the search begins
+        and never which optimum it aims at; the seed orders the rows. Where `among` lists the rows that may have a
+        weight, the others may be left out of the work.
         """
-        signs = one_vs_rest(labels, self.n_classes)
-        box = C * weights
-        solution = self._nothing(signs) if start is None else start
-        looks = patience(int(np.count_nonzero(box)), self.tol)
-        dual, primal = solution.dual.copy(), solution.primal.copy()
-        solve = type(self)._solve_gram if self._rows.is_gram else type(self)._solve
-        n_failed = 0
-        for c in range(len(signs)):
-            type(self)._move(*self._rows, solution.signs[c], signs[c], solution.box, box, dual[c], primal[c])
-            converged = solve(
-                *self._rows, self._norms, signs[c], box, dual[c], primal[c], self.tol, looks, np.uint64(seed)
-            )
-            n_failed += not converged
-        return Solution(signs, box, dual, primal, n_failed)
+        labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
+        n_members = len(labels)
+        if start is None:
+            solution = self._nothing(n_members)
+        elif overwrite and len(start.n_failed) == n_members:
+            solution = start
+        else:
+            solution = self.copies(start, n_members)
+        self._move(solution, labels, C * weights)
+        failed = self._descend(solution, seed, among)
+        solution.n_failed = failed.reshape(n_members, self.n_problems).sum(axis=1)
+        return solution
 
-    def _nothing(self, signs: NDArray[np.float64]) -> Solution:
-        """The solution for rows that all have weight zero."""
-        width = self._table.shape[0 if self._rows.is_gram else 1]
-        empty = np.full(signs.shape, self._empty_dual)
-        return Solution(signs, np.zeros(signs.shape[1]), empty, np.zeros((len(signs), width)), 0)
+    def rescale(self, solution: Solution, factor: float) -> None:
+        """Make of a solution a start for the same problem with a larger C: the best multiple of its weight vectors."""
+        multiples, box = self.multiples(solution), factor * self._box(solution)[:, None, :]
+        margins = np.sign(multiples) * np.swapaxes(self.scores(solution), 1, 2)
+        multiples = np.abs(multiples)
+        factors = self.loss.best_factor(multiples, margins, box, factor)
+        self._replace(solution, factor, factors, self.loss.dual(factors[..., None] * multiples, box))
 
-    def scores(self, solution: Solution) -> FloatArray:
-        """Scores of all rows: one column for two classes, one a class otherwise."""
-        if self._rows.is_gram:
-            return solution.primal.T
-        scores: FloatArray = self._table @ solution.primal.T.astype(self._table.dtype)
-        return scores
+    @abstractmethod
+    def _replace(
+        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
+    ) -> None:
+        """Enlarge boxes by a factor, each problem's weights by its own, and set the dual variables."""
+
+    def grows(self, solution: Solution) -> bool:
+        """Whether a larger C would change this solution."""
+        return self.loss.grows(self.multiples(solution), self._box(solution))
+
+    @abstractmethod
+    def _box(self, solution: Solution) -> NDArray[np.float64]:
+        """Boxes of shape (n_members, n_rows)."""
 
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
-        """Coefficients (problems x features) and intercepts (problems), in the type of the rows."""
-        vectors: FloatArray = solution.primal
-        if self._rows.is_gram:
-            multiples = self._coefficients(solution) * solution.signs
-            vectors = multiples.astype(self._table.dtype) @ self._table
-        vectors = vectors.astype(self._table.dtype)
+        """Coefficients (members x problems x features) and intercepts (members x problems), in the type of the rows."""
+        dtype = self._table.dtype
+        # One member at a time: a product rounds by the shape of its factors.
+        vectors = np.stack([member.astype(dtype) @ self._table for member in self.multiples(solution)])
         if self.fit_intercept:
-            return vectors[:, :-1], vectors[:, -1]
-        return vectors, np.zeros(len(vectors), dtype=vectors.dtype)
+            return vectors[..., :-1], vectors[..., -1]
+        return vectors, np.zeros(vectors.shape[:2], dtype=dtype)
 
-    def squared_norm(self, solution: Solution) -> float:
-        """Squared norm of the weight vectors, summed over the one-vs-rest problems."""
-        if self._rows.is_gram:
-            return float(np.sum(self._coefficients(solution) * solution.signs * solution.primal))
-        return float(np.sum(solution.primal**2))
+    def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""
+        products = self.multiples(solution) * np.swapaxes(scores, 1, 2)
+        return np.array([member.sum() for member in products])
 
-    def row_losses(self, scores: FloatArray, labels: NDArray[np.intp]) -> FloatArray:
-        """Loss of every row under scores and labels, summed over the one-vs-rest problems."""
-        total: FloatArray = self.losses(one_vs_rest(labels, self.n_classes) * scores.T).sum(axis=0)
+    def row_losses(self, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Loss of every row under one member's scores and labels, summed over the one-vs-rest problems."""
+        total: NDArray[np.float64] = self.loss.losses(one_vs_rest(labels, self.n_classes) * scores.T).sum(axis=0)
         return total

@@ -1,15 +1,8 @@
-"""The rows a machine trains on, in the form that makes its coordinate steps cheapest.
-
-A dual coordinate step needs two things of a row: its score (a dot product with the primal vector) and a way to add it
-to the primal vector. Three forms offer both:
-
-* dense and CSR rows: the primal vector is the weight vector, one entry a feature;
-* the Gram matrix: the primal vector holds the scores of all rows, so reading a score is free and adding a row adds a
-  row of the matrix.
-"""
+"""Rows as they are, dense or CSR: the weights of many problems side by side share what a visit to a row fetches."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,66 +10,157 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
-
-# A fixed figure, never the free memory, so that the same call takes the same path everywhere.
-GRAM_MEMORY = 2**30
-# Most coordinates are looked at and left alone. A look costs the features on the rows and nothing in Gram space; a
-# change costs the features or the rows. About eight looks go with one change.
-LOOKS_PER_CHANGE = 8
+from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, score_rows
+from adrem.machines._losses import Loss
+from adrem.machines._machine import BUDGET, Machine, Solution, one_vs_rest
 
 
-class Rows(NamedTuple):
-    """Rows in one of the three forms, as plain arrays for the kernels.
+class Entries(NamedTuple):
+    """The features that several rows share, as plain arrays for the kernels, and what is left of each row.
 
-    `values` is two-dimensional for dense rows and for the Gram matrix, and holds the entries of a CSR matrix without
-    duplicates otherwise; only then do `indices` and `indptr` hold anything.
+    `values` is two-dimensional for dense rows, and holds the entries of a CSR matrix otherwise; only then do `indices`
+    and `indptr` hold anything. `lonely` is what the features that occur in one row alone add to its squared norm.
     """
 
     values: FloatArray
     indices: NDArray[np.integer[Any]]
     indptr: NDArray[np.int64]
-    is_gram: bool
+    lonely: NDArray[np.float64]
+    n_features: int
+
+
+def shared_entries(table: Matrix) -> Entries:
+    """Leave out features that occur in one row alone, half of all entries in some texts.
+
+    The weight of such a feature is the row's multiple times its value, and no other row ever reads it. The others are
+    numbered by how often they occur, so that those in use stay close together.
+    """
+    if not sp.issparse(table):
+        rows = np.ascontiguousarray(table)
+        return Entries(rows, np.empty(0, np.int32), np.empty(0, np.int64), np.zeros(len(rows)), rows.shape[1])
+    occurrences = np.bincount(table.indices, minlength=table.shape[1])
+    by_count = np.argsort(-occurrences, kind="stable")
+    n_shared = int(np.count_nonzero(occurrences > 1))
+    numbers = np.empty(table.shape[1], np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64)
+    numbers[by_count] = np.arange(table.shape[1], dtype=numbers.dtype)
+    indices = numbers[table.indices]
+    is_shared = indices < n_shared
+    ends = np.concatenate([[0], np.cumsum(is_shared, dtype=np.int64)])
+    row_numbers = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    squares = table.data[~is_shared].astype(np.float64) ** 2
+    lonely = np.bincount(row_numbers[~is_shared], weights=squares, minlength=table.shape[0]).astype(np.float64)
+    return Entries(table.data[is_shared], indices[is_shared], ends[table.indptr], lonely, n_shared)
+
+
+class RowMachine(Machine):
+    """Machine on the rows. Labels and boxes are rows x members; dual variables and weights, groups of lanes apart."""
+
+    def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
+        super().__init__(table, n_classes, loss, **params)
+        self._entries = shared_entries(self._table)
+
+    @classmethod
+    def memory(cls, table: Matrix, n_classes: int) -> int:
+        n_rows, n_features = table.shape
+        n_lanes = -(-n_classes // LANES) * LANES
+        copied = table.nnz * (table.dtype.itemsize + 16) if sp.issparse(table) else 0
+        # Dual variables, scores and what is made on the way, and the weights of every lane.
+        return int(copied + n_rows * 32 * n_lanes + n_features * 8 * n_lanes)
 
     @property
-    def form(self) -> str:
-        if self.values.ndim == 1:
-            return "csr"
-        return "gram" if self.is_gram else "dense"
+    def group_size(self) -> int:
+        return max(1, LANES // self.n_problems)
 
+    def _nothing(self, n_members: int) -> Solution:
+        n_groups = -(-n_members * self.n_problems // LANES)
+        return Solution(
+            np.zeros((self.n_rows, n_members), np.int32),
+            np.zeros((self.n_rows, n_members)),
+            np.full((n_groups, self.n_rows, LANES), self.loss.empty_dual),
+            np.zeros((n_groups, self._entries.n_features, LANES)),
+            np.zeros(n_members, np.intp),
+        )
 
-def stack(tables: list[Matrix]) -> Matrix:
-    """Put tables of rows below each other in a fresh table that the caller may change."""
-    if any(sp.issparse(table) for table in tables):
-        stacked = sp.csr_array(sp.vstack(tables, format="csr"))
-        stacked.sum_duplicates()
-        return stacked
-    return np.concatenate(tables, axis=0).astype(np.result_type(*tables), order="C", copy=False)
+    def copies(self, solution: Solution, n_members: int) -> Solution:
+        if len(solution.n_failed) == n_members:
+            return deepcopy(solution)
+        copies = self._nothing(n_members)
+        copies.labels[:], copies.box[:] = solution.labels, solution.box
+        for p in range(n_members * self.n_problems):
+            to, origin = divmod(p, LANES), divmod(p % self.n_problems, LANES)
+            copies.dual[to[0], :, to[1]] = solution.dual[origin[0], :, origin[1]]
+            copies.primal[to[0], :, to[1]] = solution.primal[origin[0], :, origin[1]]
+        return copies
 
+    def _n_lanes(self, group: int, solution: Solution) -> int:
+        """Lanes of a group that hold a problem."""
+        return min(LANES, len(solution.n_failed) * self.n_problems - group * LANES)
 
-def add_bias(table: Matrix) -> Matrix:
-    """Append the constant feature that stands for the intercept, as liblinear's `-B 1` does."""
-    ones = np.ones((table.shape[0], 1), dtype=table.dtype)
-    if sp.issparse(table):
-        return sp.csr_array(sp.hstack([table, sp.csr_array(ones)], format="csr"))
-    return np.concatenate([table, ones], axis=1)
+    def _move(self, solution: Solution, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
+        new_labels, new_box = np.ascontiguousarray(labels.T, dtype=np.int32), np.ascontiguousarray(box.T)
+        for group, (dual, primal) in enumerate(zip(solution.dual, solution.primal, strict=True)):
+            move_rows(
+                self.loss.is_logistic, self.n_problems, group * LANES, self._n_lanes(group, solution),
+                *self._entries[:3], solution.labels, new_labels, solution.box, new_box, dual, primal,
+            )  # fmt: skip
+        solution.labels, solution.box = new_labels, new_box
 
+    def _descend(
+        self,
+        solution: Solution,
+        seed: int,
+        among: NDArray[np.intp] | None,  # noqa: ARG002 - a row of weight zero is never visited
+    ) -> NDArray[np.bool_]:
+        failed = [self._descend_group(group, solution, seed) for group in range(len(solution.dual))]
+        return np.concatenate(failed)
 
-def arrange(table: Matrix) -> Rows:
-    """Choose the form of the rows from their shape alone."""
-    if sp.issparse(table):
-        # 32 bits wherever these are enough: fewer types to compile for, and less to read.
-        narrow = np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64
-        indices, indptr = table.indices.astype(narrow, copy=False), table.indptr.astype(np.int64, copy=False)
-        return Rows(table.data, indices, indptr, False)
-    n_rows, n_features = table.shape
-    is_gram = n_rows**2 * table.dtype.itemsize <= GRAM_MEMORY and n_rows <= LOOKS_PER_CHANGE * n_features
-    return Rows(table @ table.T if is_gram else table, np.empty(0, np.int32), np.empty(0, np.int64), is_gram)
+    def _descend_group(self, group: int, solution: Solution, seed: int) -> NDArray[np.bool_]:
+        n_lanes = self._n_lanes(group, solution)
+        members = (group * LANES + np.arange(n_lanes)) // self.n_problems
+        awake = np.zeros((self.n_rows, LANES), np.bool_)
+        awake[:, :n_lanes] = solution.box[:, members] > 0
+        n_used = np.count_nonzero(awake[:, :n_lanes], axis=0)
+        window = np.zeros((4, LANES))
+        window[2], window[3] = -np.inf, np.inf
+        looks = np.array([self._patience(int(n)) for n in n_used], dtype=np.int64)
+        status = np.zeros(n_lanes, np.int64)
+        cursor = np.array([-1, seed])
+        order = np.arange(self.n_rows)
+        n_awake = np.count_nonzero(awake, axis=1)
+        while descend_rows(
+            self.loss.is_logistic, self.n_problems, group * LANES, *self._entries[:4], self._norms, solution.labels,
+            solution.box, solution.dual[group], solution.primal[group], self.tol, awake, n_awake, status, window, looks,
+            order, cursor, BUDGET,
+        ):  # fmt: skip
+            pass
+        given_up: NDArray[np.bool_] = status == GIVEN_UP
+        return given_up
 
+    def _replace(
+        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
+    ) -> None:
+        solution.box *= factor
+        for p, (own_factor, own_dual) in enumerate(zip(factors.ravel(), dual.reshape(-1, self.n_rows), strict=True)):
+            group, lane = divmod(p, LANES)
+            solution.primal[group, :, lane] *= own_factor
+            solution.dual[group, :, lane] = own_dual
 
-def squared_norms(table: Matrix) -> NDArray[np.float64]:
-    """Squared Euclidean norm of every row, accumulated in double precision."""
-    if sp.issparse(table):
-        squares = sp.csr_array((table.data.astype(np.float64) ** 2, table.indices, table.indptr), shape=table.shape)
-        return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-    norms: NDArray[np.float64] = np.einsum("ij,ij->i", table, table, dtype=np.float64)
-    return norms
+    def _box(self, solution: Solution) -> NDArray[np.float64]:
+        return solution.box.T
+
+    def _lanes_apart(self, array: NDArray[np.float64], n_members: int) -> NDArray[np.float64]:
+        """Shape (members, problems, rows) from groups x rows x lanes."""
+        problems = np.swapaxes(array, 1, 2).reshape(-1, array.shape[1])
+        return problems[: n_members * self.n_problems].reshape(n_members, self.n_problems, -1)
+
+    def multiples(self, solution: Solution) -> NDArray[np.float64]:
+        dual = self._lanes_apart(solution.dual, len(solution.n_failed))
+        signs = one_vs_rest(solution.labels.T, self.n_classes)
+        return self.loss.multiples(dual, solution.box.T[:, None, :]) * signs
+
+    def scores(self, solution: Solution) -> NDArray[np.float64]:
+        scores = np.empty((len(solution.dual), self.n_rows, LANES))
+        for primal, lanes in zip(solution.primal, scores, strict=True):
+            score_rows(*self._entries[:3], primal, lanes)
+        apart = self._lanes_apart(scores, len(solution.n_failed))
+        return np.swapaxes(apart + self.multiples(solution) * self._entries.lonely, 1, 2)

@@ -28,27 +28,30 @@ def select_c(
     by chance makes the choice a matter of the folds. In the paper's grid the first of equals is the most regularized.
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
-    left out of a training by setting its weights to zero, so the machine's rows serve all trainings, and each value of
-    C starts from the solution of the one below.
+    left out of a training by setting its weights to zero, so the machine's rows serve all trainings, the folds are
+    trained side by side, and each value of C starts from the solution of the one below.
     """
     source = np.flatnonzero(weights > 0)
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(source, labels[source])
-    correct = np.zeros(len(candidates))
-    for _, held in folds:
-        held_out = source[held]
-        training = weights.copy()
-        training[held_out] = 0.0
-        solution: Solution | None = None
-        previous = 1.0
-        for k in np.argsort(candidates):
-            # Where no row touches its box, the classifier is the same for every larger C.
-            if solution is None or machine.grows(solution):
-                C = candidates[k]
-                start = None if solution is None else machine.rescale(solution, C / previous)
-                solution, previous = machine.solve(labels, training, C, start=start), C
-                hits = decide(machine.scores(solution)[held_out]) == labels[held_out]
-            correct[k] += weights[held_out] @ hits
-    return candidates[_first_best(correct / weights.sum(), weights)]
+    held_out = np.zeros((N_FOLDS, len(labels)), dtype=bool)
+    for fold, (_, held) in enumerate(folds):
+        held_out[fold, source[held]] = True
+    training = np.where(held_out, 0.0, weights)
+    accuracy = np.zeros(len(candidates))
+    solution: Solution | None = None
+    previous, correct = 1.0, 0.0
+    for k in np.argsort(candidates):
+        # Where no row touches its box, the classifier is the same for every larger C.
+        if solution is None or machine.grows(solution):
+            C = candidates[k]
+            if solution is not None:
+                machine.rescale(solution, C / previous)
+            solution = machine.solve(labels, training, C, start=solution, overwrite=True, among=source)
+            previous = C
+            hits = decide(machine.scores(solution)) == labels
+            correct = float(np.sum(weights * (hits & held_out)))
+        accuracy[k] = correct / weights.sum()
+    return candidates[_first_best(accuracy, weights)]
 
 
 def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:

@@ -1,0 +1,128 @@
+"""The two losses: what a margin costs, and what their dual variables mean."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+
+class Loss(ABC):
+    """A loss of the margin, the score times the sign of the label."""
+
+    name: ClassVar[str]
+    is_logistic: ClassVar[bool]
+    empty_dual: ClassVar[float]
+
+    @staticmethod
+    @abstractmethod
+    def losses(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Loss at every margin."""
+
+    @staticmethod
+    @abstractmethod
+    def multiples(dual: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Multiple of every row in the weight vector, without its sign."""
+
+    @staticmethod
+    @abstractmethod
+    def dual(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Dual variables that give these multiples."""
+
+    @staticmethod
+    @abstractmethod
+    def best_factor(
+        multiples: NDArray[np.float64], margins: NDArray[np.float64], box: NDArray[np.float64], most: float
+    ) -> NDArray[np.float64]:
+        """Factor, between 1 and `most`, by which all multiples of a problem are best enlarged, given larger boxes."""
+
+    @staticmethod
+    @abstractmethod
+    def grows(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> bool:
+        """Whether larger boxes would change a solution with these multiples."""
+
+
+class Hinge(Loss):
+    """The linear support vector machine, as liblinear's ``-s 3``. A dual variable is the multiple itself."""
+
+    name = "hinge"
+    is_logistic = False
+    empty_dual = 0.0
+
+    @staticmethod
+    def losses(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        losses: NDArray[np.float64] = np.maximum(0.0, 1.0 - margins)
+        return losses
+
+    @staticmethod
+    def multiples(dual: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG004
+        return dual
+
+    @staticmethod
+    def dual(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG004
+        return multiples
+
+    @staticmethod
+    def best_factor(
+        multiples: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        box: NDArray[np.float64],  # noqa: ARG004
+        most: float,
+    ) -> NDArray[np.float64]:
+        """The minimum of a parabola: half the squared norm, which is multiples times margins, less the multiples."""
+        squared_norm = np.sum(multiples * margins, axis=-1)
+        best = multiples.sum(axis=-1) / np.maximum(squared_norm, np.finfo(float).tiny)
+        clipped: NDArray[np.float64] = np.clip(best, 1.0, most)
+        return clipped
+
+    @staticmethod
+    def grows(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> bool:
+        """Not if no row touches its box."""
+        box = box[:, None, :]
+        return bool(np.any((np.abs(multiples) >= box) & (box > 0)))
+
+
+class LogLoss(Loss):
+    """Logistic regression, as liblinear's ``-s 7``. A dual variable is the logit of the multiple's share of the box."""
+
+    name = "log_loss"
+    is_logistic = True
+    empty_dual = -np.inf
+
+    @staticmethod
+    def losses(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.logaddexp(0.0, -margins)
+
+    @staticmethod
+    def multiples(dual: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
+        multiples: NDArray[np.float64] = box * expit(dual)
+        return multiples
+
+    @staticmethod
+    def dual(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
+        logits: NDArray[np.float64] = logit(multiples / np.where(box > 0, box, np.inf))
+        return logits
+
+    @staticmethod
+    def best_factor(
+        multiples: NDArray[np.float64], margins: NDArray[np.float64], box: NDArray[np.float64], most: float
+    ) -> NDArray[np.float64]:
+        """The zero of a rising derivative, by bisection."""
+        low, high = np.ones(multiples.shape[:-1]), np.full(multiples.shape[:-1], most)
+        for _ in range(20):
+            middle = 0.5 * (low + high)
+            logits = LogLoss.dual(middle[..., None] * multiples, box)
+            slope = np.sum(multiples * (middle[..., None] * margins + np.maximum(logits, -1e300)), axis=-1)
+            low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
+        return low
+
+    @staticmethod
+    def grows(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> bool:  # noqa: ARG004
+        """Always: the loss has no end."""
+        return True
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), LogLoss())}

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from adrem.machines._tables import add_bias, squared_norms, stack
+
+
+def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
+    dense = np.ones((3, 2))
+    assert not np.shares_memory(stack([dense, dense[:0]]), dense)
+    twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
+    stacked = stack([twice, twice])
+    np.testing.assert_array_equal(stacked.toarray(), [[3.0, 0.0], [3.0, 0.0]])
+    assert stacked.nnz == 2
+    assert twice.nnz == 2
+    assert stack([dense, sp.csr_array(dense)]).shape == (6, 2)
+
+
+def test_stack_takes_the_wider_type() -> None:
+    assert stack([np.ones((1, 2), np.float32), np.ones((1, 2))]).dtype == np.float64
+    assert stack([np.ones((1, 2), np.float32)] * 2).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
+    X: Any = np.arange(6, dtype=dtype).reshape(2, 3)
+    for table in (X, sp.csr_array(X)):
+        wide = add_bias(table)
+        assert wide.dtype == dtype
+        np.testing.assert_array_equal(sp.csr_array(wide).toarray(), [[0, 1, 2, 1], [3, 4, 5, 1]])
+        np.testing.assert_allclose(squared_norms(table), [5.0, 50.0])

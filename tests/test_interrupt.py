@@ -1,0 +1,51 @@
+"""Ctrl-C in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+# A fit of minutes: hard to solve to this tolerance, in a single training or in many.
+CODE = """
+import warnings, numpy as np
+from adrem import AdREM
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((3000, 60)), np.arange(3000) % 2
+model = AdREM(C={C}, tol={tol}, n_jobs={n_jobs}, machine={machine!r}, n_iter=500, random_state=0)
+small = AdREM(C=1.0, n_iter=1, machine={machine!r}).fit(X[:50], y[:50], X_target=X[50:60])  # compiles
+print("fitting", flush=True)
+try:
+    model.fit(X[:1500], y[:1500], X_target=X[1500:])
+    print("ended by itself")
+except KeyboardInterrupt:
+    print("interrupted", sorted(name for name in vars(model) if name.endswith("_") and not name.startswith("n_features")))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
+@pytest.mark.parametrize("machine", ["gram", "rows"])
+@pytest.mark.parametrize(("C", "tol", "n_jobs"), [(1e5, 1e-9, 1), (0.1, 1e-3, 1), (0.1, 1e-3, 2)])
+def test_ctrl_c_is_heard(machine: str, C: float, tol: float, n_jobs: int) -> None:
+    code = CODE.format(machine=machine, C=C, tol=tol, n_jobs=n_jobs)
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "fitting\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        output, errors = process.communicate(timeout=60)
+    assert output == "interrupted []\n", errors
+    # Promised are two seconds; the rest is for a machine under load.
+    assert time.monotonic() - sent < 6.0
