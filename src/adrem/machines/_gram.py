@@ -109,11 +109,11 @@ class GramMachine(Machine):
         status = np.zeros(len(solution.dual), np.int64)
         bars = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
-        n_sweeps = self._patience(n_rows) // max(1, n_rows)
-        cursor = np.array([len(order), seed, 0])
+        moves = np.full(len(solution.dual), self._patience(n_rows))
+        cursor = np.array([len(order), seed])
         while descend_gram(
             self.loss.is_logistic, self.n_problems, gram, norms, solution.labels, solution.box, solution.dual,
-            solution.primal, self.tol, status, bars, n_above, n_sweeps, order, cursor, BUDGET,
+            solution.primal, self.tol, status, bars, n_above, moves, order, cursor, BUDGET,
         ):  # fmt: skip
             pass
         given_up: NDArray[np.bool_] = status == GIVEN_UP

@@ -31,7 +31,7 @@ _intrinsic: Any = intrinsic  # its type forgets the arguments of what it makes
 # Problems that share a row's visit: their weights for a feature are two cache lines and one or two SIMD registers.
 LANES = 16
 # Rows that are settled among themselves before the others hear of it. Their Gram matrix fits the first cache.
-BLOCK = 128
+BLOCK = 64
 # Scores that are updated together: two or four registers of the widest kind.
 STRIDE = 16
 # A row is left alone while its violation is below this part of the tolerance ...
@@ -275,41 +275,40 @@ def _survey(
 
 @_jit
 def _settle_block(
-    logistic: bool, p: int, n_problems: int, bar: float, gram: Any, norms: Any, labels: Any, box: Any, dual: Any,
-    scores: Any, which: Any, steps: Any, local: Any,
+    logistic: bool, p: int, n_problems: int, bar: float, first: int, gram: Any, norms: Any, labels: Any, box: Any,
+    dual: Any, scores: Any, which: Any, steps: Any, local: Any,
 ) -> int:  # fmt: skip
     """Mend the rows of a block whose violation exceeds the bar, one after the other; returns how many they are."""
     n_steps = 0
+    local[: dual.shape[0]] = scores
     for i in range(dual.shape[0]):
-        which[n_steps], local[n_steps] = i, scores[i]
-        margin = _sign(labels[i], p, n_problems) * scores[i]
-        n_steps += abs(_violation(logistic, margin, dual[i], box[i])) > bar
-    for k in range(n_steps):
-        i = which[k]
         sign = _sign(labels[i], p, n_problems)
-        old = _multiple(logistic, dual[i], box[i])
-        dual[i] = _renewed(logistic, norms[i], sign * local[k], dual[i], box[i])
-        steps[k] = (_multiple(logistic, dual[i], box[i]) - old) * sign
-        for other in range(k + 1, n_steps):
-            local[other] += steps[k] * gram[i, which[other]]
+        if abs(_violation(logistic, sign * local[i], dual[i], box[i])) > bar:
+            old = _multiple(logistic, dual[i], box[i])
+            dual[i] = _renewed(logistic, norms[i], sign * local[i], dual[i], box[i])
+            step = (_multiple(logistic, dual[i], box[i]) - old) * sign
+            which[n_steps], steps[n_steps] = i, step
+            n_steps += 1
+            row = gram[i, first : first + dual.shape[0]]
+            for k in range(dual.shape[0]):
+                local[k] += step * row[k]
     return n_steps
 
 
 @_jit
 def descend_gram(
     logistic: bool, n_problems: int, gram: Any, norms: Any, labels: Any, box: Any, dual: Any, scores: Any,
-    tol: float, status: Any, bars: Any, n_above: Any, n_sweeps: int, order: Any, cursor: Any, budget: int,
+    tol: float, status: Any, bars: Any, n_above: Any, moves: Any, order: Any, cursor: Any, budget: int,
 ) -> bool:  # fmt: skip
     """Sweep over the blocks until the violations of every problem lie within `tol` of each other.
 
     `status` tells which problems are running; `bars`, the violation that a row must exceed to be moved in this sweep;
-    `n_above`, how many such rows a block had at its beginning; `n_sweeps`, how many sweeps a problem may take; `order`,
-    the order of the blocks; `cursor`, the next of them, the seed and the sweeps so far. Returns whether there is more
-    to do.
+    `n_above`, how many such rows a block had at its beginning; `moves`, the moves of a row that a problem has left;
+    `order`, the order of the blocks; `cursor`, the next of them and the seed. Returns whether there is more to do.
     """
     n_rows = gram.shape[0]
-    which, steps = np.empty(BLOCK + 1, np.int64), np.empty(BLOCK, gram.dtype)
-    local, low, high = np.empty(BLOCK + 1), np.empty(BLOCK), np.empty(BLOCK)
+    which, steps = np.empty(BLOCK, np.int64), np.empty(BLOCK, gram.dtype)
+    local, low, high = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     while budget > 0:
         if cursor[0] == order.shape[0]:
             n_running = 0
@@ -321,17 +320,17 @@ def descend_gram(
                     )
                     if largest - smallest <= tol:
                         status[p] = CONVERGED
-                    elif cursor[2] == n_sweeps:
+                    elif moves[p] <= 0:
                         status[p] = GIVEN_UP
                     else:
                         n_running += 1
+                        moves[p] -= order.shape[0]  # looks are cheap, not free
                         bars[p] = max(LAZY * tol, GREEDY * max(largest, -smallest))
                         _survey(logistic, p, n_problems, bars[p], labels[m], box[m], dual[p], scores[p], n_above[p])
             if n_running == 0:
                 return False
             cursor[0] = 0
             cursor[1] = np.int64(_shuffle(order, np.uint64(cursor[1])))
-            cursor[2] += 1
             budget -= n_running * n_rows
         block = order[cursor[0]]
         cursor[0] += 1
@@ -340,11 +339,12 @@ def descend_gram(
             if status[p] == RUNNING and n_above[p, block] > 0:
                 m = p // n_problems
                 n_steps = _settle_block(
-                    logistic, p, n_problems, bars[p], gram[first:last, first:last], norms[first:last],
+                    logistic, p, n_problems, bars[p], first, gram[first:last], norms[first:last],
                     labels[m, first:last], box[m, first:last], dual[p, first:last], scores[p, first:last],
                     which, steps, local,
                 )  # fmt: skip
                 _spread(gram[first:last], which, steps, n_steps, scores[p])
+                moves[p] -= n_steps
                 budget -= n_steps * n_rows
     return True
 
