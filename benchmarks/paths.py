@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/paths.py
 
-Made rows, half of them source; five iterations of as many members as are trained side by side; the two paths alternated,
-medians of the rounds. Printed are milliseconds a member and their ratio; where it is below one, the Gram matrix pays.
+Made rows, half of them source; five iterations of as many members as are trained side by side; the two paths
+alternated, medians of the rounds. Printed are milliseconds a member and their ratio; where it is below one, the Gram
+matrix pays.
 """
 
 from __future__ import annotations

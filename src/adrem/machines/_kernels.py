@@ -422,6 +422,25 @@ def _overload_scatter(values: Any, indices: Any, indptr: Any, i: Any, steps: Any
 
 
 @_jit
+def part_entries(
+    all_values: Any, all_indices: Any, all_indptr: Any, numbers: Any, n_shared: int, values: Any, indices: Any,
+    indptr: Any, lonely: Any,
+) -> None:  # fmt: skip
+    """Part CSR entries: those of features numbered below `n_shared`, renumbered, and the squares of the others."""
+    n_kept = 0
+    for i in range(lonely.shape[0]):
+        indptr[i] = n_kept
+        for k in range(all_indptr[i], all_indptr[i + 1]):
+            number = numbers[all_indices[k]]
+            if number < n_shared:
+                values[n_kept], indices[n_kept] = all_values[k], number
+                n_kept += 1
+            else:
+                lonely[i] += np.float64(all_values[k]) ** 2
+    indptr[-1] = n_kept
+
+
+@_jit
 def move_rows(
     logistic: bool, n_problems: int, first: int, n_lanes: int, values: Any, indices: Any, indptr: Any, old_labels: Any,
     labels: Any, old_box: Any, box: Any, dual: Any, primal: Any,
@@ -520,18 +539,19 @@ def _end_sweep(tol: float, lane: int, box: Any, awake: Any, n_awake: Any, status
 def descend_rows(
     logistic: bool, n_problems: int, first: int, values: Any, indices: Any, indptr: Any, lonely: Any, norms: Any,
     labels: Any, box: Any, dual: Any, primal: Any, tol: float, awake: Any, n_awake: Any, status: Any, window: Any,
-    looks: Any, order: Any, cursor: Any, budget: int,
+    looks: Any, run: int, order: Any, cursor: Any, budget: int,
 ) -> bool:  # fmt: skip
     """Sweep over the rows until the violations of every problem from `first` on lie within `tol` of each other.
 
     `awake` tells which rows a lane still looks at, `n_awake` how many lanes look at a row; `status`, which lanes are
     running; `window`, the smallest and largest violation of this sweep and of the last one; `looks`, the looks at a row
-    that a lane has left; `order`, the order of the rows; `cursor`, the next of them, negative before a sweep, and the
-    seed. Returns whether there is more to do.
+    that a lane has left; `order`, the order of the runs of neighbouring rows; `cursor`, the next place, negative before
+    a sweep, and the seed. Returns whether there is more to do.
     """
+    n_rows = dual.shape[0]
     sums, steps = np.empty((4, LANES)), np.zeros((1, LANES))
     while budget > 0:
-        if cursor[0] == order.shape[0]:
+        if cursor[0] == order.shape[0] * run:
             n_running = 0
             for lane in range(status.shape[0]):
                 if status[lane] == RUNNING:
@@ -543,10 +563,10 @@ def descend_rows(
         if cursor[0] < 0:
             cursor[0] = 0
             cursor[1] = np.int64(_shuffle(order, np.uint64(cursor[1])))
-            budget -= order.shape[0]
-        i = order[cursor[0]]
+            budget -= n_rows
+        i = order[cursor[0] // run] * run + cursor[0] % run
         cursor[0] += 1
-        if n_awake[i] == 0:
+        if i >= n_rows or n_awake[i] == 0:
             continue
         _gather(values, indices, indptr, i, primal, sums)
         n_asleep, changed = _visit(
@@ -556,5 +576,5 @@ def descend_rows(
         n_awake[i] -= n_asleep
         if changed:
             _scatter(values, indices, indptr, i, steps, primal)
-        budget -= values.shape[0] // order.shape[0] if values.ndim == 1 else values.shape[1]
+        budget -= values.shape[0] // n_rows if values.ndim == 1 else values.shape[1]
     return True

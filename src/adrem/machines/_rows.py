@@ -10,9 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
-from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, score_rows
+from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, part_entries, score_rows
 from adrem.machines._losses import Loss
 from adrem.machines._machine import BUDGET, Machine, Solution, one_vs_rest
+
+# Tables of more rows are visited in runs of so many neighbours.
+FEW_ROWS, RUN = 5000, 64
 
 
 class Entries(NamedTuple):
@@ -39,17 +42,15 @@ def shared_entries(table: Matrix) -> Entries:
         rows = np.ascontiguousarray(table)
         return Entries(rows, np.empty(0, np.int32), np.empty(0, np.int64), np.zeros(len(rows)), rows.shape[1])
     occurrences = np.bincount(table.indices, minlength=table.shape[1])
-    by_count = np.argsort(-occurrences, kind="stable")
     n_shared = int(np.count_nonzero(occurrences > 1))
     numbers = np.empty(table.shape[1], np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64)
-    numbers[by_count] = np.arange(table.shape[1], dtype=numbers.dtype)
-    indices = numbers[table.indices]
-    is_shared = indices < n_shared
-    ends = np.concatenate([[0], np.cumsum(is_shared, dtype=np.int64)])
-    row_numbers = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    squares = table.data[~is_shared].astype(np.float64) ** 2
-    lonely = np.bincount(row_numbers[~is_shared], weights=squares, minlength=table.shape[0]).astype(np.float64)
-    return Entries(table.data[is_shared], indices[is_shared], ends[table.indptr], lonely, n_shared)
+    numbers[np.argsort(-occurrences, kind="stable")] = np.arange(table.shape[1], dtype=numbers.dtype)
+    n_entries = int(occurrences[occurrences > 1].sum())
+    values = np.empty(n_entries, table.dtype)
+    indices: NDArray[np.integer[Any]] = np.empty(n_entries, numbers.dtype)
+    indptr, lonely = np.empty(table.shape[0] + 1, np.int64), np.zeros(table.shape[0])
+    part_entries(table.data, table.indices, table.indptr, numbers, n_shared, values, indices, indptr, lonely)
+    return Entries(values, indices, indptr, lonely, n_shared)
 
 
 class RowMachine(Machine):
@@ -125,12 +126,14 @@ class RowMachine(Machine):
         looks = np.array([self._patience(int(n)) for n in n_used], dtype=np.int64)
         status = np.zeros(n_lanes, np.int64)
         cursor = np.array([-1, seed])
-        order = np.arange(self.n_rows)
+        # Rows beyond the caches are visited in runs of neighbours, so that the next one is on its way already.
+        run = 1 if self.n_rows <= FEW_ROWS else RUN
+        order = np.arange(-(-self.n_rows // run))
         n_awake = np.count_nonzero(awake, axis=1)
         while descend_rows(
             self.loss.is_logistic, self.n_problems, group * LANES, *self._entries[:4], self._norms, solution.labels,
             solution.box, solution.dual[group], solution.primal[group], self.tol, awake, n_awake, status, window, looks,
-            order, cursor, BUDGET,
+            run, order, cursor, BUDGET,
         ):  # fmt: skip
             pass
         given_up: NDArray[np.bool_] = status == GIVEN_UP
