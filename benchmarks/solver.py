@@ -1,11 +1,13 @@
 """Time of a full `fit`, ours beside the authors' procedure, in one process on one thread, alternated.
 
     OMP_NUM_THREADS=1 ADREM_DATA=folder python benchmarks/solver.py [TASK ...] [--loss hinge] [--rounds 3] [--members 1]
+                                                                    [--threads 2]
 
 `theirs` is the procedure of the authors' program on liblinear as scikit-learn ships it: C chosen on the same grid and
 the same kind of folds, copies of the drawn rows concatenated, every training from nothing, tol 0.1, no intercept. Its
 members are timed on a few and scaled to eleven, its choice of C is timed in full; ours is timed as a user calls it.
-Medians over the rounds; accuracies of the vote (ours) and of the members that were run (theirs) stand beside.
+Medians over the rounds; accuracies of the vote (ours) and of the members that were run (theirs) stand beside. With
+`--threads`, ours on one thread is set beside ours on several instead.
 """
 
 from __future__ import annotations
@@ -104,19 +106,24 @@ def theirs(source: Domain, target: Domain, loss: str, n_members: int, seed: int)
     return Run(seconds, float(np.mean(accuracies)), C)
 
 
-def ours(source: Domain, target: Domain, loss: Any, seed: int) -> Run:
+def ours(source: Domain, target: Domain, loss: Any, seed: int, n_jobs: int = 1) -> Run:
     begin = perf_counter()
-    model = AdREM(loss=loss, random_state=seed).fit(source.X, source.y, X_target=target.X)
+    model = AdREM(loss=loss, random_state=seed, n_jobs=n_jobs).fit(source.X, source.y, X_target=target.X)
     seconds = perf_counter() - begin
     return Run(seconds, 100 * float(np.mean(model.transduction_ == target.y)), model.C_)
 
 
-def compare(task: str, loss: Any, rounds: int, members: int) -> None:
+def compare(task: str, loss: Any, rounds: int, members: int, threads: int) -> None:
     source, target = TASKS[task]()
     AdREM(loss=loss, n_iter=1, n_estimators=1, C=1e-3).fit(source.X, source.y, X_target=target.X)
-    runs = [(ours(source, target, loss, k), theirs(source, target, loss, members, k)) for k in range(rounds)]
+
+    def other(seed: int) -> Run:
+        return ours(source, target, loss, seed) if threads > 1 else theirs(source, target, loss, members, seed)
+
+    runs = [(ours(source, target, loss, k, threads), other(k)) for k in range(rounds)]
     ratio = median(b.seconds / a.seconds for a, b in runs)
-    for name, side in (("ours", [a for a, _ in runs]), ("theirs", [b for _, b in runs])):
+    names = (f"{threads} jobs", "1 job") if threads > 1 else ("ours", "theirs")
+    for name, side in zip(names, ([a for a, _ in runs], [b for _, b in runs]), strict=True):
         seconds, accuracy = median(r.seconds for r in side), median(r.accuracy for r in side)
         print(f"{task:15} {loss:9} {name:7}{seconds:9.2f} s {accuracy:7.2f} %   C {sorted({r.C for r in side})}")
     print(f"{task:15} {loss:9} ratio {ratio:10.1f} x", flush=True)
@@ -128,15 +135,17 @@ def main() -> None:
     parser.add_argument("--loss", nargs="*", default=["hinge", "log_loss"], choices=("hinge", "log_loss"))
     parser.add_argument("--rounds", type=int, default=3, help="rounds, each with ours and theirs")
     parser.add_argument("--members", type=int, default=1, help="members of theirs that are timed, then scaled to 11")
+    parser.add_argument("--threads", type=int, default=1, help="compare ours on so many threads with ours on one")
     arguments = parser.parse_args()
     unknown = set(arguments.tasks) - set(TASKS)
     if unknown:
         parser.error(f"unknown task {', '.join(unknown)}; known are {', '.join(TASKS)}")
     warnings.simplefilter("ignore")
-    print(f"{N_MEMBERS} members, {N_ITER} iterations; theirs: {arguments.members} member(s) timed and scaled")
+    beside = "" if arguments.threads > 1 else f"; theirs: {arguments.members} member(s) timed and scaled"
+    print(f"{N_MEMBERS} members, {N_ITER} iterations{beside}", flush=True)
     for task in arguments.tasks or TASKS:
         for loss in arguments.loss:
-            compare(task, loss, arguments.rounds, arguments.members)
+            compare(task, loss, arguments.rounds, arguments.members, arguments.threads)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from adrem.machines._losses import Loss
 from adrem.machines._machine import BUDGET, Machine, Solution, one_vs_rest
 
 # Problems that share what a block brings into the cache.
-SIDE_BY_SIDE = 8
+SIDE_BY_SIDE = 64
 
 
 def gram_matrix(table: Matrix) -> FloatArray:

@@ -47,7 +47,7 @@ def shared_entries(table: Matrix) -> Entries:
     numbers[np.argsort(-occurrences, kind="stable")] = np.arange(table.shape[1], dtype=numbers.dtype)
     n_entries = int(occurrences[occurrences > 1].sum())
     values = np.empty(n_entries, table.dtype)
-    indices: NDArray[np.integer[Any]] = np.empty(n_entries, numbers.dtype)
+    indices = np.empty_like(numbers, shape=n_entries)
     indptr, lonely = np.empty(table.shape[0] + 1, np.int64), np.zeros(table.shape[0])
     part_entries(table.data, table.indices, table.indptr, numbers, n_shared, values, indices, indptr, lonely)
     return Entries(values, indices, indptr, lonely, n_shared)
