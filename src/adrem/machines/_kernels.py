@@ -192,6 +192,23 @@ def _add_four(typingctx: Any, scores: Any, j: Any, gram: Any, which: Any, steps:
     return types.void(scores, types.intp, gram, which, steps, types.intp), generate
 
 
+@_intrinsic
+def _add_part(typingctx: Any, local: Any, k: Any, gram: Any, i: Any, j: Any, step: Any) -> Any:
+    """Add row i of the Gram matrix from column j on, times a step, to STRIDE numbers from local[k] on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        local, k, gram, i, j, step = arguments
+        entries = builder.load(_vector(context, builder, signature.args[2], gram, [i, j], STRIDE), align=4)
+        if entries.type.element != ir.DoubleType():
+            entries = builder.fpext(entries, ir.VectorType(ir.DoubleType(), STRIDE))
+        pointer = _vector(context, builder, signature.args[0], local, [k], STRIDE)
+        product = builder.fmul(entries, _splat(builder, step, STRIDE), flags=("contract",))
+        builder.store(builder.fadd(builder.load(pointer, align=8), product, flags=("contract",)), pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(local, types.intp, gram, types.intp, types.intp, types.float64), generate
+
+
 @_jit
 def _spread(gram: Any, which: Any, steps: Any, n_steps: int, scores: Any) -> None:
     """Tell all rows of the steps of some: four at a time, so that scores are read and written less often."""
@@ -278,20 +295,26 @@ def _settle_block(
     logistic: bool, p: int, n_problems: int, bar: float, first: int, gram: Any, norms: Any, labels: Any, box: Any,
     dual: Any, scores: Any, which: Any, steps: Any, local: Any,
 ) -> int:  # fmt: skip
-    """Mend the rows of a block whose violation exceeds the bar, one after the other; returns how many they are."""
+    """Mend the rows of a block whose violation exceeds the bar, one after the other; returns how many they are.
+
+    What the threads share, the matrix and its norms, is never sliced: a slice counts its references, and threads that
+    count the same ones stand in each other's way.
+    """
     n_steps = 0
+    whole = dual.shape[0] // STRIDE * STRIDE
     local[: dual.shape[0]] = scores
     for i in range(dual.shape[0]):
         sign = _sign(labels[i], p, n_problems)
         if abs(_violation(logistic, sign * local[i], dual[i], box[i])) > bar:
             old = _multiple(logistic, dual[i], box[i])
-            dual[i] = _renewed(logistic, norms[i], sign * local[i], dual[i], box[i])
+            dual[i] = _renewed(logistic, norms[first + i], sign * local[i], dual[i], box[i])
             step = (_multiple(logistic, dual[i], box[i]) - old) * sign
-            which[n_steps], steps[n_steps] = i, step
+            which[n_steps], steps[n_steps] = first + i, step
             n_steps += 1
-            row = gram[i, first : first + dual.shape[0]]
-            for k in range(dual.shape[0]):
-                local[k] += step * row[k]
+            for k in range(0, whole, STRIDE):
+                _add_part(local, k, gram, first + i, first + k, step)
+            for k in range(whole, dual.shape[0]):
+                local[k] += step * gram[first + i, first + k]
     return n_steps
 
 
@@ -339,11 +362,11 @@ def descend_gram(
             if status[p] == RUNNING and n_above[p, block] > 0:
                 m = p // n_problems
                 n_steps = _settle_block(
-                    logistic, p, n_problems, bars[p], first, gram[first:last], norms[first:last],
+                    logistic, p, n_problems, bars[p], first, gram, norms,
                     labels[m, first:last], box[m, first:last], dual[p, first:last], scores[p, first:last],
                     which, steps, local,
                 )  # fmt: skip
-                _spread(gram[first:last], which, steps, n_steps, scores[p])
+                _spread(gram, which, steps, n_steps, scores[p])
                 moves[p] -= n_steps
                 budget -= n_steps * n_rows
     return True
