@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import joblib
@@ -13,6 +14,7 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import make_blobs_shift
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -296,3 +298,33 @@ def test_adapt_is_fit_in_one_line(blobs: DomainPair) -> None:
     np.testing.assert_array_equal(labels, model.transduction_)
     with pytest.raises(ValueError, match="pass X_target"):
         adapt(blobs.X_source, blobs.y_source, None)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("machine", ["gram", "rows"])
+def test_tables_that_say_nothing_give_no_warning_of_arithmetic(loss: Any, machine: Any) -> None:
+    iris = load_iris()
+    model = AdREM(loss=loss, machine=machine, random_state=0)
+    for X, y in (
+        (iris.data.astype(np.float32), iris.target),
+        (np.ones((60, 1)), np.arange(60) % 2),
+        (np.zeros((60, 2)), np.arange(60) % 2),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert np.isfinite(model.fit(X, y).coef_).all()
+
+
+def test_no_job_is_refused_before_any_work(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AdREM, "_make_task", None)
+    with pytest.raises(ValueError, match="n_jobs == 0"):
+        AdREM(n_jobs=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+
+
+@pytest.mark.parametrize("weight", [1e-200, 1e200])
+def test_weights_of_any_size_choose_a_c(blobs: DomainPair, weight: float) -> None:
+    model = AdREM(C=[1e-3 / weight, 1.0 / weight], random_state=0)
+    model.fit(blobs.X_source, blobs.y_source, sample_weight=np.full(60, weight))
+    assert model.C_ * weight == pytest.approx(
+        AdREM(C=[1e-3, 1.0], random_state=0).fit(blobs.X_source, blobs.y_source).C_
+    )

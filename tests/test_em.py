@@ -8,6 +8,7 @@ import pytest
 from problems import make_blobs_shift
 
 from adrem._em import Member, Task, randomized_em
+from adrem._progress import Ticker
 from adrem.machines import decide, make_machine
 
 
@@ -58,8 +59,8 @@ def test_changed_labels_are_counted() -> None:
 
 def test_progress_is_told_of_every_training() -> None:
     steps: list[int] = []
-    run(advance=lambda: steps.append(1))
-    assert len(steps) == 4
+    run(ticker=Ticker(steps.append))
+    assert steps == [1, 2, 3, 4]
 
 
 def test_the_source_classifier_is_where_it_starts() -> None:

@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from adrem._em import Member, Task, randomized_em
 from adrem._progress import progress
+from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
 from adrem._validation import Domains, read_candidates, read_domains, read_prior, read_rows
 from adrem._voting import Tally, tally
@@ -203,6 +203,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
         self : AdREM
         """
         self._validate_params()
+        effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
         domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
         fold_seed, *member_seeds = _spawn(self.random_state, 1 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
@@ -222,8 +223,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         n_groups = max(-(-len(rngs) // task.machine.group_size), min(n_jobs, len(rngs)))
         groups = [[rngs[m] for m in part] for part in np.array_split(np.arange(len(rngs)), n_groups)]
-        # What a member does takes no threads of its own, and gives the same figures however many members run.
-        with threadpool_limits(1), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as advance:
+        with one_blas_thread(), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as ticker:
             runs = Parallel(n_jobs=n_jobs, prefer="threads")(
                 delayed(randomized_em)(
                     task,
@@ -232,7 +232,7 @@ class AdREM(ClassifierMixin, BaseEstimator):
                     n_iter=self.n_iter,
                     sampling=self.sampling,
                     store_path=self.store_path,
-                    advance=advance,
+                    ticker=ticker,
                 )
                 for group in groups
             )

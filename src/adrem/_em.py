@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem._progress import Ticker
 from adrem._sampling import draw
 from adrem._types import FloatArray
 
@@ -36,6 +37,7 @@ class Task:
         counts: NDArray[np.float64],
         start: Solution | None = None,
         seed: int = 1,
+        pulse: Callable[[], None] = lambda: None,
     ) -> Solution:
         """The M-step of some members: train on the source and the target rows that each has drawn.
 
@@ -48,6 +50,7 @@ class Task:
             start=start,
             overwrite=True,
             seed=seed,
+            pulse=pulse,
         )
 
     def beside_source(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
@@ -79,15 +82,16 @@ def randomized_em(
     n_iter: int,
     sampling: str,
     store_path: bool = False,
-    advance: Callable[[], None] = lambda: None,
+    ticker: Ticker | None = None,
 ) -> list[Member]:
     """Train on growing random subsets of the target, relabelling all of it after each training; a member for each rng.
 
     `source` is the classifier trained on the source alone; iteration 0 of the history describes it. Members only share
-    the machine: what becomes of one does not depend on the others.
+    the machine: what becomes of one does not depend on the others. The ticker hears of every training, and may stop it.
     """
     from adrem.machines import decide
 
+    ticker = Ticker() if ticker is None else ticker
     machine = task.machine
     solution = machine.copies(source, len(rngs))
     members = [Member() for _ in rngs]
@@ -98,7 +102,7 @@ def randomized_em(
             counts = np.stack(
                 [draw(own, k / n_iter, task.prior, sampling, rng) for own, rng in zip(labels, rngs, strict=True)]
             )
-            solution = task.train(labels, counts, solution, seed=k)
+            solution = task.train(labels, counts, solution, seed=k, pulse=ticker.check)
         scores = machine.scores(solution)
         previous, labels = labels, decide(scores[:, len(task.labels) :])
         squared_norms = machine.squared_norms(solution, scores)
@@ -119,7 +123,7 @@ def randomized_em(
                 member.path.append((coef[m], intercept[m]))
             if k > 0:
                 member.n_failed += int(solution.n_failed[m])
-                advance()
+                ticker()
     return members
 
 

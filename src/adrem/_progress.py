@@ -25,12 +25,15 @@ class Ticker:
         self._lock = Lock()
 
     def __call__(self) -> None:
-        if self._stopped:
-            raise KeyboardInterrupt("The fit was stopped.")
+        self.check()
         if self._show is not None:
             with self._lock:
                 self._done += 1
                 self._show(self._done)
+
+    def check(self) -> None:
+        if self._stopped:
+            raise KeyboardInterrupt("The fit was stopped.")
 
     def stop(self) -> None:
         self._stopped = True

@@ -67,5 +67,7 @@ def test_free_memory_only_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     before = choose_path(table(3000, 500), "hinge")
     monkeypatch.setattr("adrem.machines._choice.available_memory", lambda: 1e6)
     assert choose_path(table(3000, 500), "hinge") == before
-    with pytest.raises(MemoryError, match=r"Training takes about \d+ MB besides the data, and 1 MB are free"):
+    with pytest.raises(
+        MemoryError, match=r"takes about \d+ MB besides the data, and 1 MB are free: set machine='rows'"
+    ):
         make_machine(table(3000, 500), 2, "hinge")

@@ -272,6 +272,54 @@ def test_a_warm_start_saves_work(path: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("path", PATHS)
+def test_weights_of_float32_rows_are_summed_in_double_precision(path: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = X.astype(np.float32)
+    machine = build("hinge", path, "dense", X, 3)
+    solution = machine.solve(y.astype(np.intp), np.ones(len(y)), 1e-4)
+    exact = machine.multiples(solution)[0] @ X.astype(np.float64)
+    np.testing.assert_array_equal(machine.weights(solution)[0][0], exact.astype(np.float32))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rescaled_scores_do_not_drift(path: str, loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30)).astype(np.float32)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    machine = build(loss, path, "dense", X, 2)
+    y, C = rng.integers(0, 2, 400), 1e-3
+    solution = machine.solve(y, np.ones(400), C)
+    for _ in range(6):
+        machine.rescale(solution, 10.0)
+        C *= 10.0
+        solution = machine.solve(y, np.ones(400), C, start=solution, overwrite=True)
+    exact = machine.multiples(solution)[0] @ X.astype(np.float64) @ X.T
+    np.testing.assert_allclose(machine.scores(solution)[0].T, exact, atol=0.02)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_however_large_the_tolerance_there_is_one_sweep(path: str) -> None:
+    X, y, counts = make_problem(2)
+    machine = build("hinge", path, "dense", X, 2, tol=10.0)
+    assert np.any(machine.weights(machine.solve(y, counts, 1.0))[0] != 0)
+
+
+@everywhere
+def test_however_small_the_tolerance_there_is_an_end(loss: str, path: str, form: str) -> None:
+    X, y, counts = make_problem(2)
+    machine = build(loss, path, form, X, 2, tol=1e-30)
+    assert machine.solve(y, counts, 0.01).n_failed.tolist() in ([0], [1])
+
+
+def test_rows_too_small_for_a_gram_matrix_are_refused() -> None:
+    with pytest.raises(ValueError, match="too small for their type"):
+        build("hinge", "gram", "dense", np.full((3, 2), 1e-30, dtype=np.float32), 2)
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_rows_too_large_for_their_type_are_refused(path: str) -> None:
     with pytest.raises(ValueError, match="Scale the features"):
         build("hinge", path, "dense", np.array([[1e20], [1.0]], dtype=np.float32), 2)
+    with pytest.raises(ValueError, match="Scale the features"):
+        build("hinge", path, "csr", np.array([[1e200], [1.0]]), 2)

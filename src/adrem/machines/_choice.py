@@ -72,11 +72,13 @@ def make_machine(
     """The machine for a table and a loss, by the named path, or the fastest."""
     chosen = choose_path(table, loss, path, memory_limit)
     machine = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
-    needed, free = machine.memory(table, n_classes), available_memory()
+    bias = (table.nnz * 12 if sp.issparse(table) else table.nbytes) if fit_intercept else 0
+    needed, free = machine.memory(table, n_classes) + bias, available_memory()
     if needed > free:
+        way_out = "set machine='rows'" if chosen.name == "gram" else "give fewer rows, or float32 instead of float64"
         raise MemoryError(
-            f"Training takes about {_size(needed)} besides the data, and {_size(free)} are free. "
-            "Give fewer rows, or float32 instead of float64; with machine='gram', try machine='rows'."
+            f"Training takes about {_size(needed)} besides the data, and {_size(free)} are free: {way_out}. "
+            f"The machine would be {chosen}."
         )
     return machine(table, n_classes, LOSSES[loss], path=str(chosen), fit_intercept=fit_intercept, tol=tol)
 

@@ -5,6 +5,7 @@ Rows stand in an order shuffled once, so that the blocks that the kernels work o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ def gram_matrix(table: Matrix) -> FloatArray:
         gram: FloatArray = table @ table.T
         return gram
     gram = np.empty((table.shape[0], table.shape[0]), table.dtype)
+    transposed = sp.csr_array(table.T)
     for first in range(0, table.shape[0], 256):  # the sparse product would hold row and column numbers as well
-        gram[first : first + 256] = (table[first : first + 256] @ table.T).toarray()
+        gram[first : first + 256] = (table[first : first + 256] @ transposed).toarray()
     return gram
 
 
@@ -38,6 +40,8 @@ class GramMachine(Machine):
         super().__init__(table, n_classes, loss, **params)
         self._order = np.random.default_rng(0).permutation(self.n_rows)
         self._shuffled_norms = self._norms[self._order]
+        if 0 < self._norms.max() < np.finfo(table.dtype).tiny / np.finfo(table.dtype).eps:
+            raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
         self._gram = gram_matrix(self._table[self._order])
 
     @classmethod
@@ -80,14 +84,18 @@ class GramMachine(Machine):
         )  # fmt: skip
         solution.labels, solution.box = new_labels, new_box
 
-    def _descend(self, solution: Solution, seed: int, among: NDArray[np.intp] | None) -> NDArray[np.bool_]:
+    def _descend(
+        self, solution: Solution, seed: int, among: NDArray[np.intp] | None, pulse: Callable[[], None]
+    ) -> NDArray[np.bool_]:
         if among is None or 2 * len(among) > self.n_rows:
-            return self._sweep(self._gram, self._shuffled_norms, solution, seed)
+            return self._sweep(self._gram, self._shuffled_norms, solution, seed, pulse)
         takes_part = np.zeros(self.n_rows, dtype=bool)
         takes_part[among] = True
-        return self._descend_among(np.flatnonzero(takes_part[self._order]), solution, seed)
+        return self._descend_among(np.flatnonzero(takes_part[self._order]), solution, seed, pulse)
 
-    def _descend_among(self, used: NDArray[np.intp], solution: Solution, seed: int) -> NDArray[np.bool_]:
+    def _descend_among(
+        self, used: NDArray[np.intp], solution: Solution, seed: int, pulse: Callable[[], None]
+    ) -> NDArray[np.bool_]:
         """Solve in the Gram matrix of the rows that take part, then tell the others: cheaper where these are few."""
         before = self._multiples(solution)[:, used]
         part = Solution(
@@ -97,25 +105,32 @@ class GramMachine(Machine):
             np.ascontiguousarray(solution.primal[:, used]),
             solution.n_failed,
         )
-        failed = self._sweep(self._gram[np.ix_(used, used)], self._shuffled_norms[used], part, seed)
+        failed = self._sweep(self._gram[np.ix_(used, used)], self._shuffled_norms[used], part, seed, pulse)
         solution.dual[:, used] = part.dual
         change = self._multiples(part) - before
         solution.primal += change.astype(self._gram.dtype) @ self._gram[used]
         return failed
 
-    def _sweep(self, gram: FloatArray, norms: NDArray[np.float64], solution: Solution, seed: int) -> NDArray[np.bool_]:
+    def _sweep(
+        self,
+        gram: FloatArray,
+        norms: NDArray[np.float64],
+        solution: Solution,
+        seed: int,
+        pulse: Callable[[], None],
+    ) -> NDArray[np.bool_]:
         n_rows = len(gram)
         order = np.arange(-(-n_rows // BLOCK))
         status = np.zeros(len(solution.dual), np.int64)
         bars = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
         moves = np.full(len(solution.dual), self._patience(n_rows))
-        cursor = np.array([len(order), seed])
+        cursor = np.array([len(order), seed, 0])
         while descend_gram(
             self.loss.is_logistic, self.n_problems, gram, norms, solution.labels, solution.box, solution.dual,
             solution.primal, self.tol, status, bars, n_above, moves, order, cursor, BUDGET,
         ):  # fmt: skip
-            pass
+            pulse()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 
@@ -131,11 +146,16 @@ class GramMachine(Machine):
         return ordered
 
     def _replace(
-        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
+        self,
+        solution: Solution,
+        factor: float,
+        factors: NDArray[np.float64],  # noqa: ARG002 - they are in the dual variables
+        dual: NDArray[np.float64],
     ) -> None:
         solution.box *= factor
-        solution.primal *= factors.reshape(-1, 1)
         solution.dual[:] = dual.reshape(-1, self.n_rows)[:, self._order]
+        # Made anew rather than multiplied, or the rounding errors of all smaller C would be multiplied with them.
+        solution.primal[:] = self._multiples(solution).astype(self._gram.dtype) @ self._gram
 
     def _box(self, solution: Solution) -> NDArray[np.float64]:
         return self._in_order(solution.box)

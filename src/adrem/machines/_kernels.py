@@ -8,8 +8,8 @@ times the sign of its label:
 * log loss (Yu et al. 2011): the multiple is ``box * sigmoid(dual)``. At the optimum a row's logit is minus its margin,
   so their sum is the gradient; in logits no variable can touch the ends of its box, no logarithm is taken near zero.
 
-What a problem does never depends on the problems beside it: not its order of rows, not its arithmetic, not its end. All
-kernels come back to Python when their budget is spent, so that Ctrl-C is heard, and are called again to go on.
+What a problem does never depends on the problems beside it: not its order of rows, not its arithmetic, not its end. The
+descents come back to Python when their budget is spent, so that Ctrl-C is heard, and are called again to go on.
 
 Weights, scores and dual variables are double precision whatever the rows are, so that millions of small float32 steps
 do not drift.
@@ -327,7 +327,8 @@ def descend_gram(
 
     `status` tells which problems are running; `bars`, the violation that a row must exceed to be moved in this sweep;
     `n_above`, how many such rows a block had at its beginning; `moves`, the moves of a row that a problem has left;
-    `order`, the order of the blocks; `cursor`, the next of them and the seed. Returns whether there is more to do.
+    `order`, the order of the blocks; `cursor`, the next of them, the seed and the sweeps so far, of which there is one
+    at least. Returns whether there is more to do.
     """
     n_rows = gram.shape[0]
     which, steps = np.empty(BLOCK, np.int64), np.empty(BLOCK, gram.dtype)
@@ -341,19 +342,20 @@ def descend_gram(
                     smallest, largest = _extremes(
                         logistic, p, n_problems, labels[m], box[m], dual[p], scores[p], low, high
                     )
-                    if largest - smallest <= tol:
+                    if largest - smallest <= tol and cursor[2] > 0:
                         status[p] = CONVERGED
                     elif moves[p] <= 0:
                         status[p] = GIVEN_UP
                     else:
                         n_running += 1
                         moves[p] -= order.shape[0]  # looks are cheap, not free
-                        bars[p] = max(LAZY * tol, GREEDY * max(largest, -smallest))
+                        bars[p] = max(LAZY * min(tol, 1.0), GREEDY * max(largest, -smallest))
                         _survey(logistic, p, n_problems, bars[p], labels[m], box[m], dual[p], scores[p], n_above[p])
             if n_running == 0:
                 return False
             cursor[0] = 0
             cursor[1] = np.int64(_shuffle(order, np.uint64(cursor[1])))
+            cursor[2] += 1
             budget -= n_running * n_rows
         block = order[cursor[0]]
         cursor[0] += 1
@@ -445,6 +447,15 @@ def _overload_scatter(values: Any, indices: Any, indptr: Any, i: Any, steps: Any
 
 
 @_jit
+def sum_squares(values: Any, indptr: Any, sums: Any) -> None:
+    """Squared norms of CSR rows."""
+    for i in range(sums.shape[0]):
+        sums[i] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            sums[i] += np.float64(values[k]) ** 2
+
+
+@_jit
 def part_entries(
     all_values: Any, all_indices: Any, all_indptr: Any, numbers: Any, n_shared: int, values: Any, indices: Any,
     indptr: Any, lonely: Any,
@@ -531,7 +542,7 @@ def _visit(
             n_asleep += 1
             continue
         window[0, lane], window[1, lane] = min(window[0, lane], violation), max(window[1, lane], violation)
-        if abs(violation) > LAZY * tol:
+        if abs(violation) > LAZY * min(tol, 1.0):
             dual[lane] = _renewed(logistic, norm, margin, dual[lane], box[m])
             steps[0, lane] = (_multiple(logistic, dual[lane], box[m]) - old) * sign
             changed |= steps[0, lane] != 0.0

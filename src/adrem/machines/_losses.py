@@ -73,10 +73,10 @@ class Hinge(Loss):
         most: float,
     ) -> NDArray[np.float64]:
         """The minimum of a parabola: half the squared norm, which is multiples times margins, less the multiples."""
-        squared_norm = np.sum(multiples * margins, axis=-1)
-        best = multiples.sum(axis=-1) / np.maximum(squared_norm, np.finfo(float).tiny)
-        clipped: NDArray[np.float64] = np.clip(best, 1.0, most)
-        return clipped
+        total, squared_norm = multiples.sum(axis=-1), np.sum(multiples * margins, axis=-1)
+        is_inside = total < most * squared_norm
+        best: NDArray[np.float64] = np.where(is_inside, total / np.where(is_inside, squared_norm, 1.0), most)
+        return np.maximum(best, 1.0)
 
     @staticmethod
     def grows(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
@@ -15,6 +17,8 @@ from adrem.machines._tables import add_bias, squared_norms
 
 # What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
 BUDGET = 200_000_000
+# Rows of a table that are made double precision at a time.
+CHUNK = 1024
 
 
 def one_vs_rest(labels: NDArray[np.integer[Any]], n_classes: int) -> NDArray[np.float64]:
@@ -99,7 +103,7 @@ class Machine(ABC):
         A thousand for each row, as liblinear's sweeps, where the tolerance is its 0.1, and more for a tighter one. A
         sweep over rows that have been narrowed down costs what it is worth. Few rows get a million in all.
         """
-        return max(1_000_000, int(1000 * n_rows * max(1.0, np.sqrt(0.1 / self.tol))))
+        return max(1_000_000, int(1000 * n_rows * min(max(1.0, np.sqrt(0.1 / self.tol)), 1000.0)))
 
     @property
     @abstractmethod
@@ -119,7 +123,9 @@ class Machine(ABC):
         """Carry the solution over to new labels and boxes, both of shape (n_members, n_rows)."""
 
     @abstractmethod
-    def _descend(self, solution: Solution, seed: int, among: NDArray[np.intp] | None) -> NDArray[np.bool_]:
+    def _descend(
+        self, solution: Solution, seed: int, among: NDArray[np.intp] | None, pulse: Callable[[], None]
+    ) -> NDArray[np.bool_]:
         """Mend the solution until it is one; returns which problems were given up."""
 
     @abstractmethod
@@ -140,12 +146,13 @@ class Machine(ABC):
         overwrite: bool = False,
         among: NDArray[np.intp] | None = None,
         seed: int = 1,
+        pulse: Callable[[], None] = lambda: None,
     ) -> Solution:
         """Train on the rows with these labels and weights, each of shape (n_members, n_rows), or one for all members.
 
         The start, of these members or one for all, is changed only with `overwrite`. It decides where the search begins
         and never which optimum it aims at; the seed orders the rows. Where `among` lists the rows that may have a
-        weight, the others may be left out of the work.
+        weight, the others may be left out of the work. `pulse` is called several times a second, and may raise.
         """
         labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
         n_members = len(labels)
@@ -156,7 +163,7 @@ class Machine(ABC):
         else:
             solution = self.copies(start, n_members)
         self._move(solution, labels, C * weights)
-        failed = self._descend(solution, seed, among)
+        failed = self._descend(solution, seed, among, pulse)
         solution.n_failed = failed.reshape(n_members, self.n_problems).sum(axis=1)
         return solution
 
@@ -185,11 +192,24 @@ class Machine(ABC):
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         """Coefficients (members x problems x features) and intercepts (members x problems), in the type of the rows."""
         dtype = self._table.dtype
-        # One member at a time: a product rounds by the shape of its factors.
-        vectors = np.stack([member.astype(dtype) @ self._table for member in self.multiples(solution)])
+        vectors = self._weighted_sums(self.multiples(solution)).astype(dtype)
         if self.fit_intercept:
             return vectors[..., :-1], vectors[..., -1]
         return vectors, np.zeros(vectors.shape[:2], dtype=dtype)
+
+    def _weighted_sums(self, multiples: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of the rows times their multiples, in double precision whatever the type of the rows.
+
+        One member at a time: a product rounds by the shape of its factors.
+        """
+        if sp.issparse(self._table):
+            return np.stack([member @ self._table for member in multiples])
+        sums = np.zeros((*multiples.shape[:2], self._table.shape[1]))
+        for first in range(0, self.n_rows, CHUNK):
+            rows = self._table[first : first + CHUNK].astype(np.float64, copy=False)
+            for m, member in enumerate(multiples):
+                sums[m] += member[:, first : first + CHUNK] @ rows
+        return sums
 
     def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""

@@ -6,11 +6,16 @@ from pathlib import Path
 
 _MEMORY = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
+# What a container may take and takes, and what was read from files and gives way: by version 2 and version 1.
+_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+)
 
 
 def available_memory() -> float:
     """Bytes that can be taken without swapping, by the machine and by its container; infinity where nothing tells."""
-    return min(_of_machine(), _of_container())
+    return max(0.0, min(_of_machine(), *(_of_container(*files) for files in _FILES)))
 
 
 def _of_machine() -> float:
@@ -21,10 +26,10 @@ def _of_machine() -> float:
         return float("inf")
 
 
-def _of_container() -> float:
+def _of_container(limit: str, usage: str, gives_way: str) -> float:
     try:
-        limit, used = (int((_CGROUP / name).read_text()) for name in ("memory.max", "memory.current"))
-        stat = dict(line.split() for line in (_CGROUP / "memory.stat").read_text().splitlines())
-        return float(limit - used + int(stat["inactive_file"]))  # what was read from files gives way
+        most, used = (int((_CGROUP / name).read_text()) for name in (limit, usage))
+        stat = (_CGROUP / limit).with_name("memory.stat").read_text()
+        return float(most - used + int(dict(line.split() for line in stat.splitlines())[gives_way]))
     except (OSError, ValueError, KeyError):
         return float("inf")

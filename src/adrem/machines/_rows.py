@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -111,11 +112,12 @@ class RowMachine(Machine):
         solution: Solution,
         seed: int,
         among: NDArray[np.intp] | None,  # noqa: ARG002 - a row of weight zero is never visited
+        pulse: Callable[[], None],
     ) -> NDArray[np.bool_]:
-        failed = [self._descend_group(group, solution, seed) for group in range(len(solution.dual))]
+        failed = [self._descend_group(group, solution, seed, pulse) for group in range(len(solution.dual))]
         return np.concatenate(failed)
 
-    def _descend_group(self, group: int, solution: Solution, seed: int) -> NDArray[np.bool_]:
+    def _descend_group(self, group: int, solution: Solution, seed: int, pulse: Callable[[], None]) -> NDArray[np.bool_]:
         n_lanes = self._n_lanes(group, solution)
         members = (group * LANES + np.arange(n_lanes)) // self.n_problems
         awake = np.zeros((self.n_rows, LANES), np.bool_)
@@ -135,7 +137,7 @@ class RowMachine(Machine):
             solution.box, solution.dual[group], solution.primal[group], self.tol, awake, n_awake, status, window, looks,
             run, order, cursor, BUDGET,
         ):  # fmt: skip
-            pass
+            pulse()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import Matrix
+from adrem.machines._kernels import sum_squares
 
 
 def stack(tables: list[Matrix]) -> Matrix:
@@ -29,7 +30,8 @@ def add_bias(table: Matrix) -> Matrix:
 def squared_norms(table: Matrix) -> NDArray[np.float64]:
     """Squared Euclidean norm of every row, accumulated in double precision."""
     if sp.issparse(table):
-        squares = sp.csr_array((table.data.astype(np.float64) ** 2, table.indices, table.indptr), shape=table.shape)
-        return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+        sums = np.empty(table.shape[0])
+        sum_squares(table.data, table.indptr, sums)
+        return sums
     norms: NDArray[np.float64] = np.einsum("ij,ij->i", table, table, dtype=np.float64)
     return norms

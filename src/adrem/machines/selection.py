@@ -56,6 +56,7 @@ def select_c(
 
 def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
     best = min(accuracy.max(), 1.0)  # a sum of weights may exceed their total by a rounding error
-    n_effective = weights.sum() ** 2 / (weights**2).sum()
+    shares = weights / weights.max()  # of any size, and their squares may be beyond all numbers
+    n_effective = shares.sum() ** 2 / (shares**2).sum()
     standard_error = np.sqrt(best * (1.0 - best) / n_effective)
     return int(np.argmax(accuracy >= best - STANDARD_ERRORS * standard_error))

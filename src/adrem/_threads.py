@@ -1,0 +1,34 @@
+"""One thread for BLAS while members are trained, however many fits overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+_lock = Lock()
+_users = 0
+_limits: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Members bring threads of their own, and the same figures shall come out however many these are.
+
+    The limit is the process's: the first of several fits that overlap sets it, and the last one lifts it.
+    """
+    global _users, _limits  # noqa: PLW0603 - what is guarded is global
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _limits = threadpool_limits(1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limits.restore_original_limits()
