@@ -109,7 +109,7 @@ def draw(results: dict[str, tuple[str, Any, Any, Any]], path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained", sharex="col")
+    figure, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained", sharex="col", sharey="row")
     columns = {"rows": 0, "features": 1, "classes": 2}
     for (title, (axis, sizes, seconds, memory)), marker in zip(results.items(), "os^D", strict=True):
         top, bottom = axes[:, columns[axis]]

@@ -47,7 +47,7 @@ def test_steps_are_spread_over_all_rows(dtype: Any, n_rows: int, n_steps: int) -
     which[:n_steps], steps[:n_steps] = rng.permutation(9)[:n_steps], rng.standard_normal(n_steps)
     expected = scores + steps[:n_steps] @ gram[which[:n_steps]]
     _spread(gram, which, steps, n_steps, scores)
-    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
