@@ -50,7 +50,7 @@ def main(rounds: int = 3) -> None:
         times = [[seconds(X, y, n_classes, loss, path) for path in PATHS] for _ in range(rounds)]
         gram, rows = (1000 * median(side) for side in zip(*times, strict=True))
         ratio = median(a / b for a, b in times)
-        chosen = choose_path(X, loss).name
+        chosen = choose_path(X, n_classes, loss).name
         verdict = "" if (ratio < 1) == (chosen == "gram") else f"  chosen all the same: {chosen}"
         shape = f"{loss:9} {n_classes:3} classes {n_rows:6} rows {n_features:5} features"
         print(f"{shape}  gram {gram:8.1f} ms  rows {rows:8.1f} ms  ratio {ratio:5.2f}{verdict}", flush=True)

@@ -20,26 +20,31 @@ def table(n_rows: int, n_features: int, dtype: type = np.float32) -> Any:
 @pytest.mark.parametrize(
     ("shape", "loss", "expected"),
     [
-        ((3612, 2048), "hinge", "gram: 3612 rows of 2048 entries, Gram matrix 52 MB; it pays up to 25776 rows"),
+        ((3612, 2048), "hinge", "gram: 3612 rows of 2048 entries, Gram matrix 52 MB; it pays up to 26976 rows"),
         ((3612, 2048), "log_loss", "gram: 3612 rows of 2048 entries, Gram matrix 52 MB; it pays up to 8592 rows"),
-        ((200_000, 256), "hinge", "rows: 200000 rows of 256 entries; a Gram matrix pays up to 4272 rows"),
+        ((200_000, 256), "hinge", "rows: 200000 rows of 256 entries; a Gram matrix pays up to 5472 rows"),
         (
             (20_000, 2048),
             "hinge",
             "rows: 20000 rows of 2048 entries; a Gram matrix would take 1.6 GB, memory_limit is 1.1 GB",
         ),
-        ((300, 2), "hinge", "gram: 300 rows of 2 entries, Gram matrix 360 kB; it pays up to 1224 rows"),
+        ((300, 2), "hinge", "gram: 300 rows of 2 entries, Gram matrix 360 kB; it pays up to 2424 rows"),
     ],
 )
 def test_the_path_follows_from_shape_loss_and_limit(shape: tuple[int, int], loss: str, expected: str) -> None:
-    assert str(choose_path(table(*shape), loss)) == expected
+    assert str(choose_path(table(*shape), 10, loss)) == expected
+
+
+def test_two_classes_let_the_gram_matrix_pay_for_longer() -> None:
+    assert choose_path(table(3000, 20), 2, "hinge").name == "gram"
+    assert choose_path(table(3000, 20), 3, "hinge").name == "rows"
 
 
 def test_sparse_rows_count_by_their_entries() -> None:
     columns = np.random.default_rng(0).integers(0, 50_000, 4000 * 200)
     text = sp.csr_array((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, 200)), shape=(4000, 50_000))
-    assert str(choose_path(text, "hinge")) == "rows: 4000 rows of 200 entries; a Gram matrix pays up to 2400 rows"
-    assert choose_path(text[:2000], "hinge").name == "gram"
+    assert str(choose_path(text, 2, "hinge")) == "rows: 4000 rows of 200 entries; a Gram matrix pays up to 2400 rows"
+    assert choose_path(text[:2000], 2, "hinge").name == "gram"
 
 
 def test_a_path_asked_for_is_taken(blobs: DomainPair) -> None:
@@ -49,7 +54,7 @@ def test_a_path_asked_for_is_taken(blobs: DomainPair) -> None:
         )
         for machine in ("auto", "gram", "rows")
     }
-    assert models["auto"].machine_ == "gram: 105 rows of 5 entries, Gram matrix 88 kB; it pays up to 1260 rows"
+    assert models["auto"].machine_ == "gram: 105 rows of 5 entries, Gram matrix 88 kB; it pays up to 2460 rows"
     assert models["gram"].machine_ == "gram: asked for; 105 rows of 5 entries, Gram matrix 88 kB"
     assert models["rows"].machine_ == "rows: asked for; 105 rows of 5 entries"
     np.testing.assert_allclose(models["gram"].coef_, models["rows"].coef_, atol=1e-3)
@@ -65,9 +70,9 @@ def test_a_gram_matrix_beyond_the_limit_is_refused_if_asked_for(blobs: DomainPai
 
 
 def test_free_memory_only_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = choose_path(table(3000, 500), "hinge")
+    before = choose_path(table(3000, 500), 2, "hinge")
     monkeypatch.setattr("adrem.machines._choice.available_memory", lambda: 1e6)
-    assert choose_path(table(3000, 500), "hinge") == before
+    assert choose_path(table(3000, 500), 2, "hinge") == before
     with pytest.raises(
         MemoryError, match=r"takes about \d+ MB besides the data, and 1 MB are free: set machine='rows'"
     ):

@@ -20,6 +20,8 @@ MEMORY_LIMIT = 2**30
 # rows are only looked at with the hinge loss, and most are changed with the log loss. Measured by benchmarks/paths.py.
 BREAK_EVEN = {"hinge": 12, "log_loss": 4}
 FIXED_ENTRIES = 100
+# With the hinge loss a visit to a dense row costs some more, and most where two classes leave lanes empty.
+FIXED_DENSE_ENTRIES = {"two": 300, "more": 200}
 # A sparse row's entries count half: its lonely ones cost nothing there, and the Gram matrix takes its time here.
 SPARSE = 0.5
 
@@ -34,12 +36,21 @@ class Path(NamedTuple):
         return f"{self.name}: {self.reason}"
 
 
-def choose_path(table: Matrix, loss: str, path: str = "auto", memory_limit: int = MEMORY_LIMIT) -> Path:
-    """The path for a table, from its shape, its density, the loss and the memory limit alone."""
+def most_rows(loss: str, entries: float, is_sparse: bool, n_classes: int) -> float:
+    """How many rows of so many entries a Gram matrix pays up to."""
+    if is_sparse:
+        return BREAK_EVEN[loss] * (SPARSE * entries + FIXED_ENTRIES)
+    if loss == "log_loss":
+        return BREAK_EVEN[loss] * (entries + FIXED_ENTRIES)
+    return BREAK_EVEN[loss] * (entries + FIXED_DENSE_ENTRIES["two" if n_classes == 2 else "more"])
+
+
+def choose_path(table: Matrix, n_classes: int, loss: str, path: str = "auto", memory_limit: int = MEMORY_LIMIT) -> Path:
+    """The path for a table, from its shape, its density, the classes, the loss and the memory limit alone."""
     n_rows, n_features = table.shape
     n_bytes = n_rows**2 * table.dtype.itemsize
     entries = table.nnz / n_rows if sp.issparse(table) else n_features
-    most = BREAK_EVEN[loss] * (entries * (SPARSE if sp.issparse(table) else 1.0) + FIXED_ENTRIES)
+    most = most_rows(loss, entries, sp.issparse(table), n_classes)
     shape = f"{n_rows} rows of {entries:.0f} entries"
     if path == "gram":
         if n_bytes > memory_limit:
@@ -70,7 +81,7 @@ def make_machine(
     tol: float = 0.1,
 ) -> Machine:
     """The machine for a table and a loss, by the named path, or the fastest."""
-    chosen = choose_path(table, loss, path, memory_limit)
+    chosen = choose_path(table, n_classes, loss, path, memory_limit)
     machine = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
     bias = (table.nnz * 12 if sp.issparse(table) else table.nbytes) if fit_intercept else 0
     needed, free = machine.memory(table, n_classes) + bias, available_memory()
