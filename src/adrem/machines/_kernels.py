@@ -11,8 +11,8 @@ times the sign of its label:
 What a problem does never depends on the problems beside it: not its order of rows, not its arithmetic, not its end. The
 descents come back to Python when their budget is spent, so that Ctrl-C is heard, and are called again to go on.
 
-Weights, scores and dual variables are double precision whatever the rows are, so that millions of small float32 steps
-do not drift.
+Weights, scores and dual variables are double precision whatever the rows are, so that millions of small steps do not
+drift; only the four rows of a Gram matrix that are added at a time are summed in their own type.
 """
 
 from __future__ import annotations
@@ -47,10 +47,8 @@ RUNNING, CONVERGED, GIVEN_UP = 0, 1, 2
 FAST = {"reassoc", "contract", "nsz"}
 
 
-def _jit(function: Callable[..., Any] | None = None, *, fast: set[str] = FAST) -> Any:
-    if function is None:
-        return lambda function: _jit(function, fast=fast)
-    options: dict[str, Any] = {"nogil": True, "fastmath": fast, "error_model": "numpy"}
+def _jit(function: Callable[..., Any]) -> Any:
+    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can hold the cache: compile in every process instead
