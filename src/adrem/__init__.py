@@ -7,17 +7,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adrem import datasets, exceptions
+    from adrem import datasets, exceptions, preprocessing
     from adrem._adrem import AdREM, adapt
     from adrem._persistence import load, save
 
 __version__ = version("adrem")
 
-__all__ = ["AdREM", "__version__", "adapt", "datasets", "exceptions", "load", "save"]
+__all__ = ["AdREM", "__version__", "adapt", "datasets", "exceptions", "load", "preprocessing", "save"]
 
 # Nothing heavy is imported until it is used (PEP 562).
 _HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "save": "_persistence"}
-_MODULES = {"datasets", "exceptions"}
+_MODULES = {"datasets", "exceptions", "preprocessing"}
 
 
 def __getattr__(name: str) -> Any:
