@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from real_data import DATA_SETS, load_pair, pairs
 
 from adrem import AdREM
+from adrem.datasets import load
 from adrem.machines import selection
 
+DATA_SETS = ("amazon-reviews", "office-31-resnet50", "office-caltech-resnet50", "office-caltech-surf")
 COLUMNS = ("source", "one member", "vote")
 
 
@@ -28,13 +29,13 @@ def run_pair(
     name: str, pair: str, seed: int, params: dict[str, Any], plain_maximum: bool
 ) -> tuple[NDArray[np.float64], float, float]:
     selection.STANDARD_ERRORS = 0.0 if plain_maximum else 1.0  # here, since pairs may run in processes of their own
-    source, target = load_pair(name, pair)
+    X_source, y_source, X_target, y_target = load(name).pair(pair)
     begin = perf_counter()
-    model = AdREM(random_state=seed, store_path=False, **params).fit(source.X, source.y, X_target=target.X)
+    model = AdREM(random_state=seed, **params).fit(X_source, y_source, X_target=X_target)
     seconds = perf_counter() - begin
-    baseline = AdREM(**{**params, "C": model.C_}).fit(source.X, source.y).score(target.X, target.y)
-    singles = [np.mean(labels == target.y) for labels in member_labels(model, target.X)]
-    return 100 * np.array([baseline, np.mean(singles), np.mean(model.transduction_ == target.y)]), seconds, model.C_
+    baseline = AdREM(**{**params, "C": model.C_}).fit(X_source, y_source).score(X_target, y_target)
+    singles = [np.mean(labels == y_target) for labels in member_labels(model, X_target)]
+    return 100 * np.array([baseline, np.mean(singles), np.mean(model.transduction_ == y_target)]), seconds, model.C_
 
 
 def member_labels(model: AdREM, X: Any) -> list[NDArray[Any]]:
@@ -44,12 +45,13 @@ def member_labels(model: AdREM, X: Any) -> list[NDArray[Any]]:
 
 
 def run_data_set(name: str, seeds: range, params: dict[str, Any], jobs: int, plain_maximum: bool) -> None:
-    tasks = [(pair, seed) for pair in pairs(name) for seed in seeds]
+    pairs = load(name).pairs
+    tasks = [(pair, seed) for pair in pairs for seed in seeds]
     results = Parallel(n_jobs=jobs)(delayed(run_pair)(name, pair, seed, params, plain_maximum) for pair, seed in tasks)
     table = np.array([accuracy for accuracy, _, _ in results]).reshape(-1, len(seeds), len(COLUMNS))
     print(f"\n{name}, {params or 'defaults'}, seeds {list(seeds)}")
     print(f"{'pair':6}" + "".join(f"{column:>14}" for column in COLUMNS) + f"{'seconds':>10}  C")
-    for k, pair in enumerate(pairs(name)):
+    for k, pair in enumerate(pairs):
         runs = results[k * len(seeds) : (k + 1) * len(seeds)]
         cells = "".join(f"{value:14.2f}" for value in table[k].mean(axis=0))
         print(f"{pair:6}{cells}{np.median([r[1] for r in runs]):10.1f}  {sorted({r[2] for r in runs})}")

@@ -70,9 +70,9 @@ class Problem:
 
 
 def compare(name: str, C: float, rounds: int = 3) -> None:
-    source, target = TASKS[name]()
-    X = stack([source.X, target.X]).astype(np.float32)
-    labels = np.unique(source.y, return_inverse=True)[1].astype(np.intp)
+    data = TASKS[name]()
+    X = stack([data.X_source, data.X_target]).astype(np.float32)
+    labels = np.unique(data.y_source, return_inverse=True)[1].astype(np.intp)
     n_source, n_classes = len(labels), int(labels.max()) + 1
     machine = make_machine(X, n_classes, "log_loss")
     task = Task(machine, labels, np.ones(n_source), len(X) - n_source, np.full(n_classes, 1 / n_classes), C)

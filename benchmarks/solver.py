@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from real_data import Domain, load_pair
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -30,6 +29,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from adrem import AdREM
+from adrem.datasets import DomainPair, load
 from adrem.machines.selection import GRID, N_FOLDS
 
 N_MEMBERS, N_ITER = 11, 20
@@ -43,18 +43,18 @@ class Run(NamedTuple):
     C: float
 
 
-def make_dense() -> tuple[Domain, Domain]:
+def make_dense() -> DomainPair:
     """Ten classes in 2048 features, 2000 rows a domain, the target shifted."""
     X, y = make_classification(4000, 2048, n_informative=200, n_classes=10, n_clusters_per_class=1, random_state=0)
     X = (X / X.std(axis=0)).astype(np.float32)
     shift = 0.3 * np.random.default_rng(0).standard_normal(2048).astype(np.float32)
-    return Domain(X[:2000], y[:2000]), Domain(X[2000:] + shift, y[2000:])
+    return DomainPair(X[:2000], y[:2000], X[2000:] + shift, y[2000:])
 
 
-TASKS: dict[str, Callable[[], tuple[Domain, Domain]]] = {
-    "office-31 A>W": lambda: load_pair("office-31-resnet50", "A>W"),
-    "surf A>C": lambda: load_pair("office-caltech-surf", "A>C"),
-    "amazon B>D": lambda: load_pair("amazon-reviews", "B>D"),
+TASKS: dict[str, Callable[[], DomainPair]] = {
+    "office-31 A>W": lambda: load("office-31-resnet50").pair("A-W"),
+    "surf A>C": lambda: load("office-caltech-surf").pair("A-C"),
+    "amazon B>D": lambda: load("amazon-reviews").pair("B-D"),
     "made dense": make_dense,
 }
 
@@ -77,54 +77,52 @@ def draw_copies(labels: Any, size: float, rng: np.random.Generator) -> Any:
     return np.concatenate(drawn)
 
 
-def choose_c(source: Domain, loss: str, seed: int) -> float:
-    folds = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(source.y, source.y))
+def choose_c(X: Any, y: Any, loss: str, seed: int) -> float:
+    folds = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(y, y))
     accuracies = [
-        np.mean(
-            [classifier(loss, C, seed).fit(source.X[a], source.y[a]).score(source.X[b], source.y[b]) for a, b in folds]
-        )
-        for C in GRID
+        np.mean([classifier(loss, C, seed).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]) for C in GRID
     ]
     return float(GRID[int(np.argmax(accuracies))])
 
 
-def theirs(source: Domain, target: Domain, loss: str, n_members: int, seed: int, C: float) -> Run:
+def theirs(data: DomainPair, loss: str, n_members: int, seed: int, C: float) -> Run:
+    X_source, y_source, X_target, y_target = data
     begin = perf_counter()
-    chosen = choose_c(source, loss, seed)
+    chosen = choose_c(X_source, y_source, loss, seed)
     choosing = perf_counter() - begin
-    stack = sp.vstack if sp.issparse(source.X) else np.concatenate
+    stack = sp.vstack if sp.issparse(X_source) else np.concatenate
     rng = np.random.default_rng(seed)
     accuracies = []
     begin = perf_counter()
     for member in range(n_members):
-        labels = classifier(loss, C, member).fit(source.X, source.y).predict(target.X)
+        labels = classifier(loss, C, member).fit(X_source, y_source).predict(X_target)
         for k in range(1, N_ITER + 1):
             drawn = draw_copies(labels, k / N_ITER * len(labels), rng)
-            X, y = stack([source.X, target.X[drawn]]), np.concatenate([source.y, labels[drawn]])
-            labels = classifier(loss, C, member).fit(X, y).predict(target.X)
-        accuracies.append(100 * np.mean(labels == target.y))
+            X, y = stack([X_source, X_target[drawn]]), np.concatenate([y_source, labels[drawn]])
+            labels = classifier(loss, C, member).fit(X, y).predict(X_target)
+        accuracies.append(100 * np.mean(labels == y_target))
     seconds = choosing + (perf_counter() - begin) / n_members * N_MEMBERS
     return Run(seconds, float(np.mean(accuracies)), chosen)
 
 
-def ours(source: Domain, target: Domain, loss: Any, seed: int, n_jobs: int = 1) -> Run:
+def ours(data: DomainPair, loss: Any, seed: int, n_jobs: int = 1) -> Run:
     begin = perf_counter()
-    model = AdREM(loss=loss, random_state=seed, n_jobs=n_jobs).fit(source.X, source.y, X_target=target.X)
+    model = AdREM(loss=loss, random_state=seed, n_jobs=n_jobs).fit(data.X_source, data.y_source, X_target=data.X_target)
     seconds = perf_counter() - begin
-    return Run(seconds, 100 * float(np.mean(model.transduction_ == target.y)), model.C_)
+    return Run(seconds, 100 * float(np.mean(model.transduction_ == data.y_target)), model.C_)
 
 
 def compare(task: str, loss: Any, rounds: int, members: int, threads: int) -> None:
-    source, target = TASKS[task]()
-    AdREM(loss=loss, n_iter=1, n_estimators=1, C=1e-3).fit(source.X, source.y, X_target=target.X)
+    data = TASKS[task]()
+    AdREM(loss=loss, n_iter=1, n_estimators=1, C=1e-3).fit(data.X_source, data.y_source, X_target=data.X_target)
 
     runs = []
     for seed in range(rounds):
-        run = ours(source, target, loss, seed, threads)
+        run = ours(data, loss, seed, threads)
         if threads > 1:
-            runs.append((run, ours(source, target, loss, seed)))
+            runs.append((run, ours(data, loss, seed)))
         else:
-            runs.append((run, theirs(source, target, loss, members, seed, run.C)))
+            runs.append((run, theirs(data, loss, members, seed, run.C)))
     ratio = median(b.seconds / a.seconds for a, b in runs)
     names = (f"{threads} jobs", "1 job") if threads > 1 else ("ours", "theirs")
     for name, side in zip(names, ([a for a, _ in runs], [b for _, b in runs]), strict=True):

@@ -33,7 +33,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(("C", "tol", "n_jobs"), [(1e5, 1e-9, 1), (0.1, 1e-3, 1), (0.1, 1e-3, 2)])
 def test_ctrl_c_is_heard(machine: str, C: float, tol: float, n_jobs: int) -> None:
     code = CODE.format(machine=machine, C=C, tol=tol, n_jobs=n_jobs)
-    with subprocess.Popen(  # noqa: S603 - our own text
+    with subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

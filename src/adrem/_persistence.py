@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
+from adrem._files import written_whole
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = "adrem-model"
@@ -182,11 +182,5 @@ def _param_from_json(value: Any) -> Any:
 def _write(path: Path, arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
-    try:
-        with temporary.open("xb") as file:
-            np.savez_compressed(file, **arrays)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with written_whole(path) as file:
+        np.savez_compressed(file, **arrays)

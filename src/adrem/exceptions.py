@@ -11,3 +11,15 @@ class LostClassWarning(UserWarning):
 
 class UnreadableModelError(ValueError):
     """A file is not a model that this version of the package can read."""
+
+
+class DataNotFoundError(FileNotFoundError):
+    """Files of a data set are not there; the message says which to put where."""
+
+
+class DamagedDataError(ValueError):
+    """A file of a data set is cut off, altered, or not what its name says."""
+
+
+class DownloadError(OSError):
+    """A file could not be downloaded; the message says which to put where."""

@@ -1,17 +1,18 @@
-"""What a data set gives."""
+"""What a data set gives to learn from."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
+
+from adrem._types import Matrix
 
 
 class DomainPair(NamedTuple):
     """Rows and labels of a source and of a target. The target's labels are there to score, never to learn from."""
 
-    X_source: NDArray[np.float64]
+    X_source: Matrix
     y_source: NDArray[Any]
-    X_target: NDArray[np.float64]
-    y_target: NDArray[Any]
+    X_target: Matrix
+    y_target: Any  # None where a domain of the user's has no labels

@@ -1,0 +1,83 @@
+"""Parsed data, kept in a fast form beside a checksum of the files it was parsed from."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from adrem._files import written_whole
+from adrem.datasets._home import cache_home
+from adrem.datasets._readers import Table
+
+VERSION = 1
+
+
+def parsed_once(name: str, key: str, parse: Callable[[], dict[str, Table]]) -> dict[str, Table]:
+    """What `parse` gives, from the cache where it was parsed before from the same bytes."""
+    path = cache_home() / "parsed" / f"{name}-{key[:16]}.npz"
+    with contextlib.suppress(Exception):  # absent, or damaged in whatever way: parse again
+        return _read(path, key)
+    tables = parse()
+    with contextlib.suppress(OSError):  # a cache that can't be written only costs time
+        _write(path, key, tables)
+    return tables
+
+
+def _write(path: Path, key: str, tables: dict[str, Table]) -> None:
+    arrays: dict[str, Any] = {}
+    for domain, table in tables.items():
+        for part, array in _parts(table).items():
+            arrays[f"{domain}/{part}"] = array
+    names = next(iter(tables.values())).feature_names
+    if names is not None:
+        arrays["feature_names"] = _as_bytes("\n".join(names))
+    arrays["header"] = _as_bytes(json.dumps({"version": VERSION, "key": key, "domains": list(tables)}))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as file:
+        np.savez(file, **arrays)
+
+
+def _read(path: Path, key: str) -> dict[str, Table]:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(_as_text(arrays["header"]))
+    if header["version"] != VERSION or header["key"] != key:
+        raise ValueError("parsed from other bytes, or by another version")
+    names = _as_text(arrays["feature_names"]).split("\n") if "feature_names" in arrays else None
+    return {domain: _table(arrays, domain, names) for domain in header["domains"]}
+
+
+def _parts(table: Table) -> dict[str, NDArray[Any]]:
+    parts = {} if table.y is None else {"y": table.y}
+    if sp.issparse(table.X):
+        return {
+            **parts,
+            "data": table.X.data,
+            "indices": table.X.indices,
+            "indptr": table.X.indptr,
+            "shape": np.array(table.X.shape),
+        }
+    return {**parts, "X": table.X}
+
+
+def _table(arrays: dict[str, NDArray[Any]], domain: str, names: list[str] | None) -> Table:
+    y = arrays.get(f"{domain}/y")
+    if f"{domain}/X" in arrays:
+        return Table(arrays[f"{domain}/X"], y, names)
+    data, indices, indptr, shape = (arrays[f"{domain}/{part}"] for part in ("data", "indices", "indptr", "shape"))
+    return Table(sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist())), y, names)
+
+
+def _as_bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _as_text(array: NDArray[Any]) -> str:
+    return array.tobytes().decode()

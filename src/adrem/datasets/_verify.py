@@ -1,0 +1,51 @@
+"""Whether what lies on disk is the published data."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from adrem.datasets._load import check_content, find_files, load
+from adrem.datasets._registry import find_entry
+from adrem.exceptions import DamagedDataError, DataNotFoundError
+
+
+class Verdict(NamedTuple):
+    """What was found about a data set: `ok`, `unknown`, `missing` or `damaged`, and a line for each finding."""
+
+    status: str
+    findings: list[str]
+
+
+def verify(name: str, data_home: str | os.PathLike[str] | None = None) -> Verdict:
+    """Compare the files of a data set, and what they hold, with what is known of the published ones.
+
+    Parameters
+    ----------
+    name, data_home
+        As for `load`.
+
+    Returns
+    -------
+    Verdict
+        ``status`` is ``ok`` if the content is the published one, ``unknown`` if it can be read and nobody has
+        recorded what it should be, ``missing``, or ``damaged``; ``findings`` says why, a line a finding.
+    """
+    entry = find_entry(name)
+    if entry.make is not None:
+        return Verdict("ok", ["comes with the package"])
+    try:
+        found = find_files(entry, data_home)
+    except DataNotFoundError as error:
+        return Verdict("missing", str(error).splitlines())
+    except DamagedDataError as error:
+        return Verdict("damaged", [str(error)])
+    words = {True: "as published", False: "other bytes than those known", None: "no checksum is known"}
+    findings = [f"{item.place}: {words[item.known]}" for item in found]
+    try:
+        data = load(name, data_home, verify=False)
+        check_content(entry, data)
+    except DamagedDataError as error:
+        return Verdict("damaged", [*findings, str(error)])
+    status = "ok" if entry.checksum is not None else "unknown"
+    return Verdict(status, [*findings, f"content: {'as published' if status == 'ok' else 'no checksum is known'}"])

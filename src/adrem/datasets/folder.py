@@ -1,0 +1,135 @@
+"""Any folder of the user's, one file a domain."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from adrem.datasets._dataset import DataSet, Domain, Provenance
+from adrem.datasets._load import as_float
+from adrem.datasets._readers import Table, check_table, guarded, read_mat, read_npz
+from adrem.exceptions import DamagedDataError, DataNotFoundError
+
+FORMS = (".csv", ".parquet", ".npz", ".mat", ".svmlight", ".libsvm", ".svm")
+
+
+def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preprocessing: Any = None) -> DataSet:
+    """Read a folder that holds one file a domain.
+
+    Parameters
+    ----------
+    folder : path
+        Its files with the endings csv, parquet, npz, mat, svmlight, libsvm or svm are the domains, named by their
+        files; others are left alone. csv and parquet need polars (``pip install 'adrem[cli]'``). npz and mat files hold
+        rows as ``x`` or ``fts`` and labels as ``y`` or ``labels``; npz also a CSR matrix as scipy saves it.
+    label : str, default="label"
+        The column of a csv or parquet file that holds the labels. A domain without it has no labels: it can be a
+        target.
+    preprocessing : transformer, default=None
+        What is done to both domains of a pair; see `adrem.preprocessing`.
+
+    Returns
+    -------
+    DataSet
+        As from `load`. Columns of csv and parquet files are matched by name.
+    """
+    folder = Path(folder).expanduser()
+    paths = sorted(path for path in folder.glob("*") if path.suffix.lower() in FORMS and path.is_file())
+    if len(paths) < 2:
+        raise DataNotFoundError(
+            f"{folder} holds {len(paths)} file(s) with the endings {', '.join(FORMS)}; one file a domain, and two at "
+            "least, are needed."
+        )
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{folder} has several files named {twice!r}: a domain is one file.")
+    contents = {path.stem: path.read_bytes() for path in paths}
+    tables = {p.stem: _READERS[p.suffix.lower()](contents[p.stem], p.name, label) for p in paths}
+    tables = _same_columns(tables, folder)
+    domains = {name: Domain(name, as_float(table.X), table.y) for name, table in tables.items()}
+    files = {path.name: hashlib.sha256(contents[path.stem]).hexdigest() for path in paths}
+    feature_names = next(iter(tables.values())).feature_names
+    return DataSet(
+        folder.name, str(folder), domains, preprocessing, Provenance(f"{folder}", files=files), feature_names
+    )
+
+
+def _same_columns(tables: dict[str, Table], folder: Path) -> dict[str, Table]:
+    """All domains with the columns of the first, in its order."""
+    first_name, first = next(iter(tables.items()))
+    width = max(table.X.shape[1] for table in tables.values())
+    result = {}
+    for name, table in tables.items():
+        if first.feature_names is not None and table.feature_names is not None:
+            result[name] = _reorder(table, first.feature_names, f"{folder.name}: {name}", first_name)
+        elif sp.issparse(table.X) and sp.issparse(first.X):
+            # A sparse file does not say how many columns there are beyond its last non-zero.
+            result[name] = table._replace(X=sp.csr_array(table.X, shape=(table.X.shape[0], width)))
+        elif table.X.shape[1] != first.X.shape[1]:
+            raise DamagedDataError(
+                f"{folder}: {name} has {table.X.shape[1]} columns, {first_name} has {first.X.shape[1]}; all domains "
+                "need the same."
+            )
+        else:
+            result[name] = table
+    return result
+
+
+def _reorder(table: Table, wanted: list[str], name: str, first: str) -> Table:
+    names = table.feature_names or []
+    missing, unseen = sorted(set(wanted) - set(names)), sorted(set(names) - set(wanted))
+    if missing or unseen:
+        raise DamagedDataError(
+            f"{name} has other columns than {first}: missing {missing[:5]}, not there {unseen[:5]}. All domains need "
+            "the same."
+        )
+    order = [names.index(column) for column in wanted]
+    return table._replace(X=table.X[:, order], feature_names=wanted)
+
+
+def _read_frame(content: bytes, name: str, label: str, read: Callable[[Any], Any]) -> Table:
+    frame = guarded(name, f"a {Path(name).suffix[1:]} file", lambda: read(content))
+    y = frame[label].to_numpy() if label in frame.columns else None
+    columns = frame.drop(label) if y is not None else frame
+    text = [column for column, kind in columns.schema.items() if not (kind.is_numeric() or str(kind) == "Boolean")]
+    if text:
+        raise ValueError(
+            f"{name}: columns {text[:5]} do not hold numbers. Turn them into numbers, or name the labels by label=..."
+        )
+    X = columns.to_numpy().astype(np.float64)
+    return check_table(Table(X, y, columns.columns), name)
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError as error:
+        raise ImportError("csv and parquet files are read by polars: pip install 'adrem[cli]'.") from error
+    return polars
+
+
+def _read_svmlight(content: bytes, name: str, _label: str) -> Table:
+    import io
+
+    X, y = guarded(name, "an svmlight file", lambda: load_svmlight_file(io.BytesIO(content)))
+    whole = np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53)
+    return check_table(Table(sp.csr_array(X), y.astype(np.int64) if whole else y), name)
+
+
+_READERS: dict[str, Callable[[bytes, str, str], Table]] = {
+    ".csv": lambda content, name, label: _read_frame(content, name, label, lambda c: _polars().read_csv(c)),
+    ".parquet": lambda content, name, label: _read_frame(content, name, label, lambda c: _polars().read_parquet(c)),
+    ".npz": lambda content, name, _: read_npz(content, name),
+    ".mat": lambda content, name, _: read_mat(content, name),
+    ".svmlight": _read_svmlight,
+    ".libsvm": _read_svmlight,
+    ".svm": _read_svmlight,
+}

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from small_data import accept_any_content, make_files
+
+from adrem.datasets import _fetch, fetch, load
+from adrem.datasets._registry import REGISTRY, Address, File
+from adrem.exceptions import DownloadError
+
+NAME = "amazon-reviews"
+FILE = "processed_acl.tar.gz"
+WHOLE = make_files(NAME)[FILE]
+HALF = len(WHOLE) // 64 * 32
+
+
+class Server:
+    """A server on this machine that behaves as it is told, one way for each request, the last one for all others."""
+
+    def __init__(self) -> None:
+        self.ways: list[Callable[[BaseHTTPRequestHandler], None]] = []
+        self.ranges: list[str | None] = []
+        self.over = threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.ranges.append(self.headers.get("Range"))
+                way = outer.ways.pop(0) if len(outer.ways) > 1 else outer.ways[0]
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    way(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}/{FILE}"
+
+    def close(self) -> None:
+        self.over.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def whole(request: BaseHTTPRequestHandler, content: bytes = WHOLE) -> None:
+    """As a good server does: from where it is asked."""
+    begin = int((request.headers.get("Range") or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
+    if begin >= len(content):
+        request.send_error(416)
+        return
+    request.send_response(206 if begin else 200)
+    if begin:
+        request.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
+    request.send_header("Content-Length", str(len(content) - begin))
+    request.end_headers()
+    request.wfile.write(content[begin:])
+
+
+def whole_whatever_is_asked(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(200)
+    request.send_header("Content-Length", str(len(WHOLE)))
+    request.end_headers()
+    request.wfile.write(WHOLE)
+
+
+def cut_off(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(200)
+    request.send_header("Content-Length", str(len(WHOLE)))
+    request.end_headers()
+    request.wfile.write(WHOLE[:HALF])
+
+
+def not_there(request: BaseHTTPRequestHandler) -> None:
+    request.send_error(404)
+
+
+def wrong_bytes(request: BaseHTTPRequestHandler) -> None:
+    whole(request, b"<html>Please log in</html>")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    running = Server()
+    accept_any_content(monkeypatch, NAME)
+    point_at(monkeypatch, running.url)
+    monkeypatch.setattr(_fetch, "CHUNK", 32)  # what is read at a time is small beside the small file
+    yield running
+    running.close()
+
+
+def point_at(patch: pytest.MonkeyPatch, *urls: str, sha256: str | None = None) -> None:
+    file = File(FILE, addresses=tuple(Address(url, sha256) for url in urls))
+    patch.setitem(REGISTRY, NAME, replace(REGISTRY[NAME], files=(file,)))
+
+
+def stalling(server: Server) -> Callable[[BaseHTTPRequestHandler], None]:
+    def way(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(WHOLE)))
+        request.end_headers()
+        request.wfile.write(WHOLE[:HALF])
+        request.wfile.flush()
+        server.over.wait(20)
+
+    return way
+
+
+def left_in(home: Path) -> dict[str, int]:
+    return {str(p.relative_to(home)): p.stat().st_size for p in home.rglob("*") if p.is_file()}
+
+
+def test_a_whole_file_is_put_in_its_place(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    seen: list[tuple[str, int, int | None]] = []
+    folder = fetch(NAME, tmp_path, report=lambda *event: seen.append(event))
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+    assert folder == tmp_path / NAME
+    assert seen[-1] == (FILE, len(WHOLE), len(WHOLE))
+    assert load(NAME, tmp_path).provenance.files == {FILE: hashlib.sha256(WHOLE).hexdigest()}
+    fetch(NAME, tmp_path)
+    assert len(server.ranges) == 1
+
+
+def test_what_was_cut_off_goes_on(server: Server, tmp_path: Path) -> None:
+    server.ways = [cut_off, whole]
+    with pytest.raises(DownloadError, match="Run it again to go on where it stopped"):
+        fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f".incoming/{NAME}/{FILE}.part": HALF}
+    fetch(NAME, tmp_path)
+    assert server.ranges == [None, f"bytes={HALF}-"]
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+
+
+def test_a_server_that_cannot_go_on_starts_over(server: Server, tmp_path: Path) -> None:
+    server.ways = [cut_off, whole_whatever_is_asked]
+    with pytest.raises(DownloadError):
+        fetch(NAME, tmp_path)
+    fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+
+
+def test_a_part_longer_than_the_file_starts_over(server: Server, tmp_path: Path) -> None:
+    part = tmp_path / ".incoming" / NAME / f"{FILE}.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(WHOLE + b"more")
+    server.ways = [whole]
+    fetch(NAME, tmp_path)
+    assert (tmp_path / NAME / FILE).read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        (not_there, "the server answers 404"),
+        (cut_off, "cut off"),
+        (wrong_bytes, "is not amazon-reviews.*can't be read"),
+    ],
+)
+def test_each_failure_says_what_happened_and_which_file_to_put_where(
+    way: Callable[[BaseHTTPRequestHandler], None], message: str, server: Server, tmp_path: Path
+) -> None:
+    server.ways = [way]
+    with pytest.raises(DownloadError, match=message) as caught:
+        fetch(NAME, tmp_path)
+    assert str(tmp_path / NAME / FILE) in str(caught.value)
+    assert not (tmp_path / NAME / FILE).exists()
+
+
+def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
+    server.ways = [wrong_bytes]
+    with pytest.raises(DownloadError):
+        fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {}
+    server.ways = [whole]
+    fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+
+
+def test_a_known_checksum_is_compared(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point_at(monkeypatch, server.url, sha256="0" * 64)
+    server.ways = [whole]
+    with pytest.raises(DownloadError, match="another checksum than the published"):
+        fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {}
+    point_at(monkeypatch, server.url, sha256=hashlib.sha256(WHOLE).hexdigest())
+    fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+
+
+def test_a_server_that_stalls_is_given_up_and_what_came_is_kept(server: Server, tmp_path: Path) -> None:
+    server.ways = [stalling(server), whole]
+    with pytest.raises(DownloadError, match=r"timed out|in time"):
+        fetch(NAME, tmp_path, timeout=0.3)
+    assert left_in(tmp_path) == {f".incoming/{NAME}/{FILE}.part": HALF}
+    fetch(NAME, tmp_path)
+    assert server.ranges[-1] == f"bytes={HALF}-"
+
+
+def test_the_next_address_is_tried(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point_at(monkeypatch, "http://127.0.0.1:9/nobody", server.url)
+    server.ways = [whole]
+    fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
+
+
+def test_no_connection_names_every_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point_at(monkeypatch, "http://127.0.0.1:9/one", "http://127.0.0.1:9/two")
+    with pytest.raises(DownloadError, match=r"(?s)9/one: no connection.*9/two: no connection"):
+        fetch(NAME, tmp_path)
+
+
+def test_an_archive_brings_all_files(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for file, content in make_files("amazon-400").items():
+            archive.writestr(f"amazon_review/{file}", content)
+    accept_any_content(monkeypatch, "amazon-400")
+    carrier = File("amazon_review.zip", addresses=(Address(server.url),))
+    monkeypatch.setitem(REGISTRY, "amazon-400", replace(REGISTRY["amazon-400"], archives=(carrier,)))
+    server.ways = [lambda request: whole(request, buffer.getvalue())]
+    fetch("amazon-400", tmp_path)
+    assert len(load("amazon-400", tmp_path)) == 4
+
+
+def test_without_an_address_it_says_so_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match=r"(?s)no address is known.*office-31-resnet50/amazon\.npz.*ResNet-50"):
+        fetch("office-31-resnet50", tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    (tmp_path / NAME).write_text("a file where the folder should be")
+    with pytest.raises(DownloadError, match="can't be written"):
+        fetch(NAME, tmp_path)
+
+
+def test_made_data_sets_are_always_there(tmp_path: Path) -> None:
+    fetch("digits-shift", tmp_path)
+    assert left_in(tmp_path) == {}

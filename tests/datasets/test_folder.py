@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from adrem import AdREM
+from adrem.datasets import DataSet, load_folder
+from adrem.exceptions import DamagedDataError, DataNotFoundError
+from adrem.preprocessing import JointStdScaler
+
+rng = np.random.RandomState(0)
+Y = np.arange(30) % 3
+TABLES = {name: rng.standard_normal((30, 4)) + 3 * np.eye(3, 4)[Y] for name in ("old", "new")}
+Write = Callable[[Path, Any], None]
+
+
+def frame(X: Any) -> pl.DataFrame:
+    return pl.DataFrame({f"f{j}": X[:, j] for j in range(X.shape[1])} | {"label": Y})
+
+
+def write_csr(path: Path, X: Any) -> None:
+    parts = sp.csr_array(X)
+    np.savez(path, data=parts.data, indices=parts.indices, indptr=parts.indptr, shape=parts.shape, y=Y)
+
+
+WRITERS: dict[str, Write] = {
+    "csv": lambda path, X: frame(X).write_csv(path),
+    "parquet": lambda path, X: frame(X).write_parquet(path),
+    "npz": lambda path, X: np.savez(path, x=X, y=Y),
+    "mat": lambda path, X: scipy.io.savemat(path, {"fts": X, "labels": Y[:, None]}),
+    "svmlight": lambda path, X: dump_svmlight_file(X, Y, str(path), zero_based=True),
+    "csr.npz": write_csr,
+}
+
+
+def write(folder: Path, form: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, X in TABLES.items():
+        WRITERS[form](folder / f"{name}.{form.rpartition('.')[2]}", X)
+    return folder
+
+
+def check(data: DataSet) -> None:
+    assert list(data) == ["new", "old"]
+    for name, X in TABLES.items():
+        rows = data[name].X
+        np.testing.assert_allclose(rows.toarray() if sp.issparse(rows) else rows, X, rtol=1e-12)
+        np.testing.assert_array_equal(data[name].y, Y)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_every_form_gives_the_same_object(form: str, tmp_path: Path) -> None:
+    data = load_folder(write(tmp_path / "mine", form))
+    check(data)
+    assert data.name == "mine"
+    assert len(data.provenance.files) == 2
+
+
+def test_forms_can_be_mixed_and_other_files_are_left_alone(tmp_path: Path) -> None:
+    WRITERS["npz"](tmp_path / "old.npz", TABLES["old"])
+    WRITERS["mat"](tmp_path / "new.mat", TABLES["new"])
+    (tmp_path / "README.md").write_text("hello")
+    check(load_folder(tmp_path))
+
+
+def test_columns_are_matched_by_name(tmp_path: Path) -> None:
+    frame(TABLES["old"]).write_csv(tmp_path / "old.csv")
+    frame(TABLES["new"]).select("f3", "label", "f0", "f2", "f1").write_csv(tmp_path / "new.csv")
+    data = load_folder(tmp_path)
+    assert data.feature_names == ["f3", "f0", "f2", "f1"]
+    np.testing.assert_allclose(data["old"].X, TABLES["old"][:, [3, 0, 2, 1]])
+
+
+def test_sparse_files_get_the_same_width(tmp_path: Path) -> None:
+    narrow = TABLES["new"].copy()
+    narrow[:, 3] = 0.0
+    dump_svmlight_file(sp.csr_array(TABLES["old"]), Y, str(tmp_path / "old.svm"), zero_based=True)
+    dump_svmlight_file(sp.csr_array(narrow), Y, str(tmp_path / "new.svm"), zero_based=True)
+    data = load_folder(tmp_path)
+    assert data["new"].X.shape == data["old"].X.shape == (30, 4)
+
+
+def test_a_domain_without_labels_is_a_target(tmp_path: Path) -> None:
+    frame(TABLES["old"]).write_csv(tmp_path / "old.csv")
+    frame(TABLES["new"]).drop("label").write_csv(tmp_path / "new.csv")
+    data = load_folder(tmp_path, preprocessing=JointStdScaler())
+    pair = data.pair("old", "new")
+    model = AdREM(C=1.0, random_state=0).fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    assert np.mean(model.transduction_ == Y) > 0.8
+
+
+def test_labels_may_be_words_under_any_name(tmp_path: Path) -> None:
+    words = pl.Series("kind", np.array(["cat", "dog", "emu"])[Y])
+    for name, X in TABLES.items():
+        frame(X).drop("label").with_columns(words).write_csv(tmp_path / f"{name}.csv")
+    data = load_folder(tmp_path, label="kind")
+    assert data.classes.tolist() == ["cat", "dog", "emu"]
+    AdREM(C=1.0, n_estimators=1).fit(data["old"].X, data["old"].y, X_target=data["new"].X)
+
+
+def test_too_few_files(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError, match=r"holds 0 file\(s\) with the endings .csv"):
+        load_folder(tmp_path)
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    write(tmp_path, "npz")
+    WRITERS["mat"](tmp_path / "old.mat", TABLES["old"])
+    with pytest.raises(ValueError, match="several files named 'old'"):
+        load_folder(tmp_path)
+
+
+def test_words_among_the_features_are_named(tmp_path: Path) -> None:
+    write(tmp_path, "csv")
+    frame(TABLES["old"]).with_columns(pl.lit("red").alias("colour")).write_csv(tmp_path / "old.csv")
+    with pytest.raises(ValueError, match=r"old\.csv: columns \['colour'\] do not hold numbers"):
+        load_folder(tmp_path)
+
+
+def test_other_columns_are_named(tmp_path: Path) -> None:
+    write(tmp_path, "csv")
+    frame(TABLES["old"]).rename({"f1": "g1"}).write_csv(tmp_path / "old.csv")
+    with pytest.raises(DamagedDataError, match=r"old has other columns than new: missing \['f1'\], not there \['g1'\]"):
+        load_folder(tmp_path)
+
+
+def test_other_numbers_of_columns(tmp_path: Path) -> None:
+    write(tmp_path, "npz")
+    np.savez(tmp_path / "old.npz", x=np.eye(30), y=Y)
+    with pytest.raises(DamagedDataError, match="old has 30 columns, new has 4"):
+        load_folder(tmp_path)
+
+
+@pytest.mark.parametrize("form", ["parquet", "npz", "mat", "csr.npz"])  # lines of text can be cut without a trace
+def test_a_cut_file_is_named(form: str, tmp_path: Path) -> None:
+    write(tmp_path, form)
+    path = tmp_path / f"old.{form.rpartition('.')[2]}"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 1])
+    with pytest.raises(DamagedDataError, match=path.name):
+        load_folder(tmp_path)
+
+
+def test_missing_values_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "csv")
+    (tmp_path / "old.csv").write_text("f0,f1,f2,f3,label\n1,2,3,4,0\n1,,3,4,1\n")
+    with pytest.raises(DamagedDataError, match=r"old\.csv has rows with NaN"):
+        load_folder(tmp_path)

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from small_data import FILE_SETS, N_ROWS, files_of, make_files, make_home, review_archive
+
+from adrem import AdREM
+from adrem.datasets import load
+from adrem.datasets._registry import ENTRIES, REGISTRY
+from adrem.exceptions import DamagedDataError, DataNotFoundError
+
+
+@pytest.mark.parametrize("name", FILE_SETS)
+def test_the_published_forms_are_read(name: str, tmp_path: Path) -> None:
+    data = load(name, make_home(tmp_path, (name,)), verify=False)
+    assert [domain.name for domain in data.domains.values()] == list(REGISTRY[name].domains.values())
+    for domain in data.domains.values():
+        assert domain.y is not None
+        assert domain.X.shape[0] == len(domain.y) == N_ROWS
+        assert domain.X.dtype.kind == "f"
+        assert set(np.unique(domain.y)) <= set(data.classes)
+    assert set(data.provenance.files) == set(files_of(name))
+
+
+def test_reviews_share_their_columns_and_keep_their_terms(tmp_path: Path) -> None:
+    data = load("amazon-reviews", make_home(tmp_path, ("amazon-reviews",)), verify=False)
+    names = data.feature_names
+    assert names is not None
+    assert {"a:b", "é", "not_good", "the"} <= set(names)
+    books = data["books"]
+    assert sp.issparse(books.X)
+    assert books.y is not None
+    assert data.classes.tolist() == ["negative", "positive"]
+    assert books.X[:, [names.index("books")]].toarray().ravel().tolist() == [2.0] * N_ROWS
+    bad = books.X[:, [names.index("bad")]].toarray().ravel() > 0
+    assert set(books.y[bad]) == {"negative"}
+
+
+def test_labels_of_features_are_the_names_of_their_classes(tmp_path: Path) -> None:
+    data = load("office-31-resnet50", make_home(tmp_path, ("office-31-resnet50",)), verify=False)
+    assert data.classes.tolist() == ["apple", "bike", "cup"]
+    assert data["A"].X.dtype == np.float32
+
+
+def test_files_are_found_inside_the_archive_that_mirrors_carry(tmp_path: Path) -> None:
+    expected = load("amazon-400", make_home(tmp_path / "files", ("amazon-400",)), verify=False)
+    folder = tmp_path / "archive" / "amazon-400"
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / "amazon_review.zip", "w") as archive:
+        for file, content in make_files("amazon-400").items():
+            archive.writestr(f"some/where/{file}", content)
+    assert load("amazon-400", tmp_path / "archive", verify=False).checksum == expected.checksum
+
+
+def test_made_data_sets_need_no_files(tmp_path: Path) -> None:
+    for name in ("digits-shift", "rotated-arcs"):
+        data = load(name, tmp_path)
+        assert data.pairs == ["S-T", "T-S"]
+        assert data.checksum == load(name).checksum
+
+
+def test_where_data_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_home(tmp_path / "environment", ("amazon-400",))
+    make_home(tmp_path / "cache" / "data", ("office-caltech-surf",))
+    monkeypatch.setenv("ADREM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ADREM_DATA", str(tmp_path / "environment"))
+    assert len(load("amazon-400", verify=False)) == 4
+    monkeypatch.delenv("ADREM_DATA")
+    assert len(load("office-caltech-surf", verify=False)) == 4
+    with pytest.raises(DataNotFoundError):
+        load("amazon-400", verify=False)
+    assert len(load("amazon-400", str(tmp_path / "environment"), verify=False)) == 4
+
+
+@pytest.mark.parametrize("name", FILE_SETS)
+def test_what_is_missing_is_named_with_its_place(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError) as caught:
+        load(name, tmp_path)
+    for file in files_of(name):
+        assert str(tmp_path / name / file) in str(caught.value)
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"no data set 'amazon'; known are amazon-reviews, amazon-400"):
+        load("amazon")
+
+
+@pytest.mark.parametrize("name", [name for name in FILE_SETS if name != "office-31-decaf"])
+def test_other_content_than_the_published_is_an_error_unless_it_is_wanted(name: str, tmp_path: Path) -> None:
+    make_home(tmp_path, (name,))
+    with pytest.raises(DamagedDataError, match=rf"not the published data set: it has rows .*verify {name}"):
+        load(name, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, dict[str, bytes]]:
+    return {name: make_files(name) for name in FILE_SETS}
+
+
+@given(name=st.sampled_from(FILE_SETS), share=st.floats(0.0, 0.999))
+def test_a_truncated_file_is_a_clear_error(
+    name: str, share: float, whole: dict[str, dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cut") / name
+    folder.mkdir()
+    for position, (file, content) in enumerate(whole[name].items()):
+        (folder / file).write_bytes(content[: int(share * len(content))] if position == 0 else content)
+    with pytest.raises(DamagedDataError, match=files_of(name)[0]):
+        load(name, folder.parent, verify=False)
+
+
+@given(name=st.sampled_from(FILE_SETS), place=st.floats(0.0, 0.999), flip=st.integers(1, 255))
+def test_an_altered_file_never_ends_in_a_foreign_error(
+    name: str, place: float, flip: int, whole: dict[str, dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("altered") / name
+    folder.mkdir()
+    for position, (file, content) in enumerate(whole[name].items()):
+        changed = bytearray(content)
+        if position == 0:
+            changed[int(place * len(content))] ^= flip
+        (folder / file).write_bytes(bytes(changed))
+    try:
+        load(name, folder.parent, verify=False)
+    except DamagedDataError as error:
+        assert files_of(name)[0] in str(error) or "do not fit together" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"other": np.eye(3)}, "holds other; rows are expected under one of the names fts, x"),
+        ({"fts": np.eye(3), "labels": np.arange(2)}, "3 rows and 2 labels"),
+        ({"fts": np.full((2, 2), np.nan), "labels": np.arange(2)}, "NaN or infinity"),
+        ({"fts": np.array(["a", "b"], dtype=object), "labels": np.arange(2)}, "must be a table of numbers"),
+        ({"fts": np.eye(3)}, "do not fit together: no labels for books"),
+        ({"fts": np.eye(5), "labels": np.arange(5)}, "do not fit together: different numbers of columns"),
+    ],
+)
+def test_files_of_another_shape_say_what_is_wrong(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
+    make_home(tmp_path, ("amazon-400",))
+    scipy.io.savemat(tmp_path / "amazon-400" / "books_400.mat", arrays)
+    with pytest.raises(DamagedDataError, match=message):
+        load("amazon-400", tmp_path, verify=False)
+
+
+def test_a_newer_matlab_file_says_how_to_save_it(tmp_path: Path) -> None:
+    make_home(tmp_path, ("amazon-400",))
+    header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    (tmp_path / "amazon-400" / "books_400.mat").write_bytes(header + bytes(600))
+    with pytest.raises(DamagedDataError, match=r"MATLAB 7\.3 file.*-v7"):
+        load("amazon-400", tmp_path, verify=False)
+
+
+@pytest.mark.parametrize("line", ["no review at all\n", "the:one #label#:positive\n", "the:1 good:2\n"])
+def test_a_line_that_is_no_review_is_shown(line: str, tmp_path: Path) -> None:
+    folder = tmp_path / "amazon-reviews"
+    folder.mkdir()
+    archive = review_archive(np.random.RandomState(0), extra=line)
+    (folder / "processed_acl.tar.gz").write_bytes(archive)
+    with pytest.raises(DamagedDataError, match=f"not a review.*{line.strip()}"):
+        load("amazon-reviews", tmp_path, verify=False)
+
+
+def test_labels_outside_the_classes_are_refused(tmp_path: Path) -> None:
+    make_home(tmp_path, ("office-31-resnet50",))
+    np.savez(tmp_path / "office-31-resnet50" / "dslr.npz", x=np.eye(3), y=[0, 1, 7], classes=["a", "b"])
+    with pytest.raises(DamagedDataError, match=r"dslr\.npz: `y` must hold positions in `classes`, from 0 to 1"):
+        load("office-31-resnet50", tmp_path, verify=False)
+
+
+def test_an_archive_that_hides_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    make_home(tmp_path, ("office-31-resnet50",))
+    np.savez(tmp_path / "office-31-resnet50" / "dslr.npz", x=np.array([{}], dtype=object), y=[0])
+    with pytest.raises(DamagedDataError, match=r"dslr\.npz can't be read"):
+        load("office-31-resnet50", tmp_path, verify=False)
+
+
+def test_every_entry_says_who_made_it_and_how_it_is_scaled() -> None:
+    for entry in ENTRIES:
+        assert entry.citation
+        assert entry.make is not None or (entry.files and entry.read is not None and entry.scaling)
+        assert all(len(sha) == 64 for file in entry.files for sha in file.sha256)
+
+
+def test_a_pair_is_ready_to_learn_from(tmp_path: Path) -> None:
+    data = load("office-caltech-surf", make_home(tmp_path, ("office-caltech-surf",)), verify=False)
+    pair = data.pair("A-W")
+    np.testing.assert_allclose(pair.X_source.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(pair.X_target.std(axis=0), 1.0)
+    model = AdREM(C=1.0, n_estimators=3, random_state=0).fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    assert np.mean(model.transduction_ == pair.y_target) > 0.5

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_data import accept_any_content, make_files, make_home
+
+from adrem.datasets import load, verify
+from adrem.datasets._registry import REGISTRY, File
+
+NAME = "amazon-400"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of small files that the registry takes for the published ones."""
+    make_home(tmp_path, (NAME,))
+    accept_any_content(monkeypatch, NAME)
+    data = load(NAME, tmp_path)
+    files = tuple(File(name, (sha,)) for name, sha in data.provenance.files.items())
+    monkeypatch.setitem(REGISTRY, NAME, replace(REGISTRY[NAME], files=files, checksum=data.checksum))
+    return tmp_path
+
+
+def test_published_files_are_ok(home: Path) -> None:
+    status, findings = verify(NAME, home)
+    assert status == "ok"
+    assert len(findings) == 5
+    assert all(finding.endswith("as published") for finding in findings)
+
+
+def test_the_same_content_in_another_file_is_ok(home: Path) -> None:
+    path = home / NAME / "books_400.mat"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1  # in the text at the beginning of a MATLAB file, which says when it was made
+    path.write_bytes(bytes(content))
+    status, findings = verify(NAME, home)
+    assert status == "ok"
+    assert "books_400.mat: other bytes than those known" in findings[0]
+
+
+def test_other_content_is_damaged_and_the_file_is_named(home: Path) -> None:
+    (home / NAME / "books_400.mat").write_bytes(make_files(NAME)["dvd_400.mat"])
+    status, findings = verify(NAME, home)
+    assert status == "damaged"
+    assert [f.rpartition(": ")[2] for f in findings[:2]] == ["other bytes than those known", "as published"]
+    assert "another checksum" in findings[-1]
+
+
+def test_a_cut_file_is_damaged(home: Path) -> None:
+    path = home / NAME / "books_400.mat"
+    path.write_bytes(path.read_bytes()[:300])
+    status, findings = verify(NAME, home)
+    assert status == "damaged"
+    assert "books_400.mat can't be read" in findings[-1]
+
+
+def test_missing_and_unknown_and_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verify("office-caltech-surf", home).status == "missing"
+    assert verify("digits-shift", home).status == "ok"
+    accept_any_content(monkeypatch, NAME)
+    assert verify(NAME, home).status == "unknown"
