@@ -18,7 +18,8 @@ types: .venv/.dev
 	$(BIN)/mypy
 
 figures: .venv/.dev ## draw the pictures that the README and docs show
-	$(BIN)/python examples/toy_figures.py docs/pictures
+	$(BIN)/adrem bench figure toy-rotated -o docs/pictures
+	$(BIN)/adrem bench figure toy-balance -o docs/pictures
 	$(BIN)/python examples/demo.py docs/pictures/demo.png
 
 check: lint types test ## all that continuous integration checks

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import sklearn
+from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
 
@@ -27,6 +28,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing of the user's cache is read or written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADREM_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def blobs() -> DomainPair:
     return make_blobs_shift()
@@ -42,3 +51,9 @@ def routing() -> Iterator[None]:
     """Metadata routing switched on, as importing skada does, and back again."""
     with sklearn.config_context(enable_metadata_routing=True):
         yield
+
+
+@pytest.fixture
+def adrem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line."""
+    return Command(monkeypatch, capsys)

@@ -36,15 +36,20 @@ def tally(member_scores: Iterable[FloatArray]) -> Tally:
     votes: NDArray[np.float64] = np.zeros(0)
     total: NDArray[np.float64] = np.zeros(0)
     for n_members, scores in enumerate(member_scores, start=1):
-        by_class = _by_class(scores)
+        confidence = by_class(scores)
         if n_members == 1:
-            votes, total = np.zeros(by_class.shape), np.zeros(by_class.shape)
-        votes[np.arange(len(by_class)), by_class.argmax(axis=1)] += 1
-        total += by_class
-        mean = total / n_members
-    return Tally(votes, (1.0 + mean / (1.0 + np.abs(mean))) / 4.0)
+            votes, total = np.zeros(confidence.shape), np.zeros(confidence.shape)
+        votes[np.arange(len(confidence)), confidence.argmax(axis=1)] += 1
+        total += confidence
+    return Tally(votes, squash(total / n_members))
 
 
-def _by_class(scores: FloatArray) -> NDArray[np.float64]:
+def squash(mean_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean scores of the members as numbers in [0, 1/2], in the same order."""
+    return (1.0 + mean_scores / (1.0 + np.abs(mean_scores))) / 4.0
+
+
+def by_class(scores: FloatArray) -> NDArray[np.float64]:
+    """A score for every class; for two classes one score speaks for the second and against the first."""
     double: NDArray[np.float64] = scores.astype(np.float64, copy=False)
     return np.concatenate([-double, double], axis=1) if double.shape[1] == 1 else double

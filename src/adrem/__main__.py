@@ -1,0 +1,5 @@
+"""``python -m adrem`` is ``adrem``."""
+
+from adrem.cli import main
+
+main()

@@ -1,0 +1,134 @@
+"""The paper's figures, ours drawn over theirs, as PNG and SVG."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adrem._files import written_whole
+from adrem.benchmark import curves, toys
+from adrem.benchmark.published import published_curve
+from adrem.benchmark.runner import Home, Work, run_cell
+from adrem.benchmark.store import Cell, Result
+
+OURS, THEIRS = "#0072B2", "#D55E00"
+Cells = Callable[[Home], tuple[list[Cell], dict[str, str]]]
+Series = tuple[list[int], list[float], list[float]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: the cells that it needs, what runs one, and what draws it from their results."""
+
+    name: str
+    title: str
+    paint: Callable[[Any, dict[Cell, Result]], None]
+    cells: Cells | None = None
+    work: Work = run_cell
+    size: tuple[float, float] = (10, 4.2)
+
+
+def ensemble_series(results: dict[Cell, Result], data: str) -> Series:
+    """Ensemble sizes, and accuracy and its spread over draws of members, both averaged over the pairs."""
+    cells = [result.values for cell, result in results.items() if cell.features == data]
+    mean = np.mean([values["mean"] for values in cells], axis=0)
+    std = np.mean([values["std"] for values in cells], axis=0)
+    return list(curves.SIZES), mean.tolist(), std.tolist()
+
+
+def iteration_series(results: dict[Cell, Result], data: str) -> Series:
+    """Numbers of iterations, and accuracy of a single member and its spread, both averaged over the pairs."""
+    by_number: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for cell, result in results.items():
+        if cell.features == data:
+            by_number[cell.repetition].append((result.values["mean"], result.values["std"]))
+    numbers = sorted(by_number)
+    mean, std = np.array([np.mean(by_number[number], axis=0) for number in numbers]).T
+    return numbers, mean.tolist(), std.tolist()
+
+
+def _paint_curves(
+    picture: Any,
+    results: dict[Cell, Result],
+    name: str,
+    label: str,
+    series: Callable[[dict[Cell, Result], str], Series],
+) -> None:
+    shown = [data for data in curves.PANELS if any(cell.features == data for cell in results)]
+    for axes, data in zip(np.atleast_1d(picture.subplots(1, len(shown))), shown, strict=True):
+        x, mean, std = series(results, data)
+        low, high = np.array(mean) - std, np.array(mean) + std
+        axes.fill_between(x, low, high, color=OURS, alpha=0.18, linewidth=0, label="ours, ± one standard deviation")
+        axes.plot(x, mean, color=OURS, linewidth=2, label="ours")
+        paper = published_curve(name, data)
+        axes.plot([p.x for p in paper], [p.accuracy for p in paper], "o", color=THEIRS, markersize=3.5, label="paper")
+        axes.set(title=data, xlabel=label, ylabel="accuracy on the target (%)", xlim=(0, max(x) + 1))
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower right", frameon=False)
+
+
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        Figure(
+            "toy-rotated",
+            "a rotated target, and how the classifier turns",
+            lambda picture, _: toys.draw_toy(picture, toys.rotated()),
+            size=(12, 6.6),
+        ),
+        Figure(
+            "toy-balance",
+            "an imbalanced target, with and without balanced draws",
+            lambda picture, _: toys.draw_toy(picture, toys.balance()),
+            size=(12, 6.6),
+        ),
+        Figure(
+            "ensemble-size",
+            "accuracy by the number of members",
+            lambda picture, results: _paint_curves(
+                picture, results, "ensemble-size", "members in the ensemble", ensemble_series
+            ),
+            curves.ensemble_cells,
+            curves.run_ensemble_cell,
+        ),
+        Figure(
+            "iterations",
+            "accuracy of one member by the number of iterations",
+            lambda picture, results: _paint_curves(
+                picture, results, "iterations", "iterations of one member", iteration_series
+            ),
+            curves.iteration_cells,
+            curves.run_iteration_cell,
+        ),
+    )
+}
+
+
+def find_figure(name: str) -> Figure:
+    """A figure by its name."""
+    if name not in FIGURES:
+        raise ValueError(f"There is no figure {name!r}; known are {', '.join(FIGURES)}.")
+    return FIGURES[name]
+
+
+def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path]:
+    """Draw a figure into a folder, as PNG and SVG, and give their paths."""
+    try:
+        from matplotlib.figure import Figure as Picture
+    except ImportError as error:
+        raise ImportError("Figures are drawn by matplotlib: pip install 'adrem[bench]'.") from error
+    picture = Picture(figsize=figure.size, layout="constrained")
+    figure.paint(picture, results)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for form in ("png", "svg"):
+        path = folder / f"{figure.name}.{form}"
+        with written_whole(path) as file:
+            picture.savefig(file, format=form, dpi=110)
+        paths.append(path)
+    return paths

@@ -1,0 +1,123 @@
+"""From stored cells to the numbers of a table: means, spreads, what is published, and who beats whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from adrem.benchmark.methods import Method
+from adrem.benchmark.protocols import PROTOCOLS, Protocol
+from adrem.benchmark.published import AVERAGE, Line, Value, published_elsewhere, published_values
+from adrem.benchmark.store import Cell, Result
+
+MARKED = 2.0  # standard errors beyond which a difference from the published value is marked
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method on a pair: mean accuracy and its standard deviation over the repetitions, in percent."""
+
+    repeats: int
+    accuracy: float
+    std: float | None
+    published: Value | None
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.published is None else self.accuracy - self.published.accuracy
+
+    @property
+    def differs(self) -> bool:
+        """Whether ours lies more than two of its standard errors from the published value, which has its last digit."""
+        if self.difference is None or self.std is None:
+            return False
+        return abs(self.difference) > MARKED * self.std / sqrt(self.repeats) + ROUNDING
+
+
+ROUNDING = 0.05  # published values have one decimal
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two methods over the pairs: how often the first wins, ties and loses, and Wilcoxon's p of the differences."""
+
+    first: str
+    second: str
+    wins: int
+    ties: int
+    losses: int
+    p: float
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """All numbers of a table with one kind of features. The average is there once all its pairs are."""
+
+    protocol: Protocol
+    methods: list[Method]
+    entries: dict[tuple[str, str], Entry]
+    comparisons: list[Comparison]
+    elsewhere: list[Line]
+    finished: str
+
+    @property
+    def columns(self) -> list[str]:
+        """Pairs that any method was run on, and the average."""
+        names = [*self.protocol.pairs, AVERAGE]
+        return [name for name in names if any((method.name, name) in self.entries for method in self.methods)]
+
+    def best(self, column: str) -> float | None:
+        values = [round(e.accuracy, 1) for (_, name), e in self.entries.items() if name == column]
+        return max(values) if len(values) > 1 else None
+
+
+def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Result]) -> TableResult:
+    """The numbers of a table, from those of its cells that are finished."""
+    accuracies: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    finished = ""
+    for cell, result in results.items():
+        if (cell.task, cell.features) == (protocol.table, protocol.features):
+            accuracies[cell.method][cell.pair][cell.repetition] = result.values["accuracy"]
+            finished = max(finished, result.finished)
+    shown = [method for method in methods if method.name in accuracies]
+    entries = {}
+    for method in shown:
+        known = published_values(protocol.table, protocol.features, method)
+        for pair, runs in _with_average(accuracies[method.name], protocol).items():
+            entries[method.name, pair] = _entry(list(runs.values()), known.get(pair))
+    features = {p.features for p in PROTOCOLS if p.table == protocol.table}
+    elsewhere = published_elsewhere(protocol.table, protocol.features, shown, features)
+    return TableResult(protocol, shown, entries, _compare(shown, entries), elsewhere, finished)
+
+
+def _with_average(runs: dict[str, dict[int, float]], protocol: Protocol) -> dict[str, dict[int, float]]:
+    """The runs of every pair, and the means over the pairs of those repetitions that every pair has."""
+    ordered = {pair: runs[pair] for pair in protocol.pairs if pair in runs}
+    if len(ordered) < len(protocol.pairs):
+        return ordered
+    shared = set.intersection(*(set(by_repetition) for by_repetition in ordered.values()))
+    means = {r: float(np.mean([ordered[pair][r] for pair in ordered])) for r in sorted(shared)}
+    return {**ordered, AVERAGE: means} if means else ordered
+
+
+def _entry(values: list[float], known: Value | None) -> Entry:
+    std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return Entry(len(values), float(np.mean(values)), std, known)
+
+
+def _compare(methods: list[Method], entries: dict[tuple[str, str], Entry]) -> list[Comparison]:
+    comparisons = []
+    for first, second in combinations([method.name for method in methods], 2):
+        pairs = [p for m, p in entries if m == first and p != AVERAGE and (second, p) in entries]
+        # To a millionth of a percent: means of equal accuracies may differ in their last bits.
+        differences = np.round([entries[first, p].accuracy - entries[second, p].accuracy for p in pairs], 6)
+        if len(differences):
+            wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
+            p = float(wilcoxon(differences).pvalue) if wins + losses else 1.0
+            comparisons.append(Comparison(first, second, wins, len(differences) - wins - losses, losses, p))
+    return comparisons

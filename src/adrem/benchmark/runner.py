@@ -1,0 +1,147 @@
+"""Running the cells of a table: what is stored is not run again, what is finished is stored at once."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from adrem.benchmark.methods import METHODS, Method
+from adrem.benchmark.protocols import PROTOCOLS, Protocol
+from adrem.benchmark.store import Cell, Store
+from adrem.datasets import DataSet, load
+from adrem.exceptions import DataNotFoundError
+
+Home = str | Path | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of some protocols and methods, and why some protocols have none."""
+
+    protocols: list[Protocol]
+    methods: list[Method]
+    cells: list[Cell]
+    skipped: dict[str, str]
+
+
+def plan(
+    protocols: Iterable[Protocol],
+    methods: Iterable[Method],
+    *,
+    pairs: set[str] | None = None,
+    repeats: int | None = None,
+    home: Home = None,
+    store: Store | None = None,
+) -> Plan:
+    """List the cells. Without its data a protocol is skipped, or read from the store where one is given."""
+    methods = list(methods)
+    chosen, cells, skipped = [], [], {}
+    for protocol in protocols:
+        checksum = _checksum(protocol, home, store)
+        if checksum is None:
+            skipped[protocol.name] = missing_data(protocol.data)
+            continue
+        chosen.append(protocol if repeats is None else replace(protocol, repeats=repeats))
+        cells += _cells(chosen[-1], methods, checksum, pairs)
+    return Plan(chosen, methods, cells, skipped)
+
+
+def _checksum(protocol: Protocol, home: Home, store: Store | None) -> str | None:
+    try:
+        return load_cached(protocol.data, home).checksum
+    except DataNotFoundError:
+        return None if store is None else store.last_data(protocol.table, protocol.features)
+
+
+def _cells(protocol: Protocol, methods: list[Method], checksum: str, pairs: set[str] | None) -> list[Cell]:
+    wanted = [pair for pair in protocol.pairs if pairs is None or pair in pairs]
+    identities = {method.name: identity(protocol, method) for method in methods}
+    return [
+        Cell(protocol.table, protocol.features, pair, repetition, method.name, checksum, identities[method.name])
+        for repetition in range(protocol.repeats)
+        for pair in wanted
+        for method in methods
+    ]
+
+
+def identity(protocol: Protocol, method: Method) -> str:
+    """All that a result depends on beside the data, the pair and the repetition, as text."""
+    content = {**protocol.identity(), "parameters": method.parameters(), "version": method.version}
+    return json.dumps(content, sort_keys=True, default=str)
+
+
+def missing_data(name: str) -> str:
+    """Why something is skipped, and what to do about it."""
+    return f"the files of {name} are not there; `adrem datasets info {name}` says which to put where."
+
+
+@lru_cache(maxsize=4)
+def load_cached(name: str, home: Home) -> DataSet:
+    """A data set, read once a process."""
+    return load(name, home)
+
+
+def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
+    """Label the target of a cell, and score the labels."""
+    protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (cell.task, cell.features))
+    data = protocol.make_pair(load_cached(protocol.data, home), cell.pair, cell.repetition)
+    begin = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels, model = METHODS[cell.method].label(data, cell.repetition)
+    values = {
+        "accuracy": 100.0 * float(np.mean(labels == data.y_target)),
+        "C": float(model.C_),
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
+    }
+    return values, perf_counter() - begin
+
+
+Work = Callable[[Cell, Home], tuple[dict[str, Any], float]]
+
+
+class Observer:
+    """Told as a cell begins and as it ends; this one does nothing."""
+
+    def begin(self, cell: Cell) -> None:
+        """A cell is about to be run."""
+
+    def end(self, cell: Cell, seconds: float) -> None:
+        """A cell is finished and stored."""
+
+
+def run(
+    cells: Iterable[Cell],
+    store: Store,
+    *,
+    jobs: int = 1,
+    home: Home = None,
+    work: Work = run_cell,
+    observer: Observer | None = None,
+) -> None:
+    """Run cells, `jobs` at a time in processes of their own, and store each as it ends."""
+    watched = Observer() if observer is None else observer
+
+    def tasks() -> Iterator[Any]:
+        for cell in cells:
+            watched.begin(cell)
+            yield delayed(_run_one)(work, cell, home)
+
+    # One cell at a time to each process, so that what begins is what runs, and little is lost when it is killed.
+    finished = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(tasks())
+    for cell, values, seconds in finished:
+        store.put(cell, values, seconds)
+        watched.end(cell, seconds)
+
+
+def _run_one(work: Work, cell: Cell, home: Home) -> tuple[Cell, dict[str, Any], float]:
+    return (cell, *work(cell, home))

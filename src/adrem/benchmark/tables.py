@@ -1,0 +1,332 @@
+"""A table of results for a terminal, and as Markdown, CSV, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from adrem.benchmark.published import AVERAGE
+from adrem.benchmark.results import Comparison, Entry, TableResult
+
+CSV_HEADER = (
+    "table",
+    "features",
+    "method",
+    "pair",
+    "repeats",
+    "accuracy",
+    "std",
+    "published",
+    "published_source",
+)
+NONE = "-"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A cell of text, and whether it is the best of its column or far from the published value."""
+
+    text: str
+    best: bool = False
+    far: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table; an indented one says more about the line above it."""
+
+    label: str
+    cells: list[Mark]
+    indented: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What all forms of a table show."""
+
+    title: str
+    subtitle: str
+    header: list[str]
+    rows: list[Row]
+    notes: list[str]
+    elsewhere: list[Row]
+
+
+def make_grid(result: TableResult) -> Grid:
+    """Lay a result out: a line a method, with its spread, the published value and the difference below it."""
+    columns = result.columns
+    rows = [row for method in result.methods for row in _method_rows(result, method.name, columns)]
+    elsewhere = [
+        Row(f"{line.method} ({line.features})", [_number(line.values.get(column)) for column in columns])
+        for line in result.elsewhere
+    ]
+    repeats = sorted({entry.repeats for entry in result.entries.values()})
+    runs = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}" if repeats else "no"
+    subtitle = f"Accuracy on the target in percent, mean and standard deviation over {runs} repetition(s)"
+    return Grid(f"{result.protocol.name}: {result.protocol.title}", subtitle, columns, rows, _notes(result), elsewhere)
+
+
+def _method_rows(result: TableResult, name: str, columns: list[str]) -> list[Row]:
+    entries = [result.entries.get((name, column)) for column in columns]
+    rows = [
+        Row(name, [_accuracy(entry, result.best(column)) for entry, column in zip(entries, columns, strict=True)]),
+        Row("±", [_number(entry.std if entry else None) for entry in entries], indented=True),
+        Row("published", [_number(_published(entry)) for entry in entries], indented=True),
+    ]
+    if any(_published(entry) is not None for entry in entries):
+        rows.append(Row("difference", [_difference(entry) for entry in entries], indented=True))
+    return rows
+
+
+def _accuracy(entry: Entry | None, best: float | None) -> Mark:
+    if entry is None:
+        return Mark(NONE)
+    return Mark(f"{entry.accuracy:.1f}", best=best is not None and round(entry.accuracy, 1) == best)
+
+
+def _published(entry: Entry | None) -> float | None:
+    return entry.published.accuracy if entry is not None and entry.published is not None else None
+
+
+def _number(value: float | None) -> Mark:
+    return Mark(NONE if value is None else f"{value:.1f}")
+
+
+def _difference(entry: Entry | None) -> Mark:
+    if entry is None or entry.difference is None:
+        return Mark(NONE)
+    return Mark(f"{entry.difference:+.1f}", far=entry.differs)
+
+
+def _notes(result: TableResult) -> list[str]:
+    notes = []
+    if result.comparisons:
+        pairs = max(c.wins + c.ties + c.losses for c in result.comparisons)
+        notes.append(f"Methods against each other over {pairs} pair(s), with Wilcoxon's signed-rank test:")
+        notes += [_sentence(comparison) for comparison in result.comparisons]
+    sources: dict[str, list[str]] = {}
+    for (method, _), entry in result.entries.items():
+        if entry.published is not None and method not in sources.setdefault(entry.published.source, []):
+            sources[entry.published.source].append(method)
+    notes += [f"Published values of {', '.join(methods)}: {source}." for source, methods in sources.items()]
+    silent = [m.name for m in result.methods if all(m.name not in methods for methods in sources.values())]
+    if silent:
+        notes.append(f"No published value is known for {', '.join(silent)}.")
+    if AVERAGE not in result.columns:
+        notes.append("No average: not all pairs are there.")
+    if result.finished:
+        notes.append(f"Last result of {result.finished[:10]}.")
+    return notes
+
+
+def _sentence(c: Comparison) -> str:
+    if c.losses > c.wins:
+        return _sentence(Comparison(c.second, c.first, c.losses, c.ties, c.wins, c.p))
+    return f"{c.first} against {c.second}: {c.wins} better, {c.ties} equal, {c.losses} worse, p = {c.p:.2g}"
+
+
+LEGEND = (
+    "* best of its column; ! more than two standard errors of ours (and its rounding) from the published value; "
+    "- none, or none that we know."
+)
+
+
+def as_text(result: TableResult, width: int = 80) -> str:
+    """For a terminal: as many columns side by side as it is wide."""
+    grid = make_grid(result)
+    if not grid.rows:
+        return f"{grid.title}\n  nothing finished yet\n"
+    lines = [grid.title, grid.subtitle, *_blocks(grid.rows, grid.header, width)]
+    lines += ["", *_wrapped([LEGEND, *grid.notes], width)]
+    if grid.elsewhere:
+        lines += ["", "Published by others, not run here (features in brackets)"]
+        lines += _blocks(grid.elsewhere, grid.header, width)
+    return "\n".join(lines) + "\n"
+
+
+def _blocks(rows: list[Row], header: list[str], width: int) -> list[str]:
+    labels = [f"  {row.label}" if row.indented else row.label for row in rows]
+    first = max(len(label) for label in labels)
+    cell = 7
+    fitting = max(1, (width - first) // cell)
+    lines = []
+    for begin in range(0, len(header), fitting):
+        part = slice(begin, begin + fitting)
+        lines += ["", " " * first + "".join(f"{name:>{cell - 1}} " for name in header[part]).rstrip()]
+        for label, row in zip(labels, rows, strict=True):
+            cells = "".join(f"{c.text:>{cell - 1}}{'*' if c.best else '!' if c.far else ' '}" for c in row.cells[part])
+            lines.append(f"{label:<{first}}{cells}".rstrip())
+    return lines
+
+
+def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
+    import textwrap
+
+    return [line for s in sentences for line in textwrap.wrap(s, width, subsequent_indent="  ")]
+
+
+def as_markdown(result: TableResult) -> str:
+    """Bold for the best, an exclamation mark for what is far from the published value."""
+    grid = make_grid(result)
+
+    def cell(mark: Mark) -> str:
+        return f"**{mark.text}**" if mark.best else f"{mark.text} !" if mark.far else mark.text
+
+    def table(rows: list[Row]) -> list[str]:
+        head = ["| method | " + " | ".join(grid.header) + " |", "|---|" + "---:|" * len(grid.header)]
+        return head + [
+            f"| {'&nbsp;&nbsp;' if r.indented else ''}{r.label} | " + " | ".join(map(cell, r.cells)) + " |"
+            for r in rows
+        ]
+
+    lines = [f"### {grid.title}", "", f"{grid.subtitle}.", "", *table(grid.rows), ""]
+    lines += [
+        f"- {note}" for note in ["Bold: best of its column. " + LEGEND.partition("; ")[2].capitalize(), *grid.notes]
+    ]
+    if grid.elsewhere:
+        lines += ["", "Published by others, not run here:", "", *table(grid.elsewhere)]
+    return "\n".join(lines) + "\n"
+
+
+def as_latex(result: TableResult) -> str:
+    """A table environment that needs nothing but booktabs."""
+    grid = make_grid(result)
+
+    def cell(mark: Mark) -> str:
+        text = mark.text.replace("-", "$-$") if mark.text.startswith("-") and mark.text != NONE else mark.text
+        return rf"\textbf{{{text}}}" if mark.best else rf"{text}$^\ast$" if mark.far else text
+
+    def lines(rows: list[Row]) -> list[str]:
+        return [
+            (r"\quad " if r.indented else "") + _tex(row_label(r)) + " & " + " & ".join(map(cell, r.cells)) + r" \\"
+            for r in rows
+        ]
+
+    def row_label(row: Row) -> str:
+        return "std." if row.label == "±" else row.label
+
+    arrows = [name.replace("-", r"$\to$") for name in grid.header]
+    body = [r"\toprule", " & ".join(["method", *arrows]) + r" \\", r"\midrule", *lines(grid.rows)]
+    if grid.elsewhere:
+        body += [r"\midrule", *lines(grid.elsewhere)]
+    caption = (
+        _tex(f"{grid.title}. {grid.subtitle}.") + r" $^\ast$: more than two standard errors from the published value."
+    )
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(grid.header)}}}",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {note}" for note in grid.notes),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _tex(text: str) -> str:
+    for character in "&%_#":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }
+caption { text-align: left; padding-bottom: .5rem; }
+th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
+th[scope=row] { text-align: left; font-weight: 600; }
+thead th { border-bottom: 2px solid currentColor; }
+tr.method th, tr.method td { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+tr.more th { font-weight: 400; padding-left: 1.6rem; }
+tr.more { opacity: .8; }
+td.best { font-weight: 700; text-decoration: underline; text-underline-offset: .2em; }
+td.far::after { content: " !"; }
+td:not(.far)::after { content: "\\00a0\\00a0"; }
+"""
+
+
+def as_html(results: Iterable[TableResult]) -> str:
+    """One page without anything from outside, for screens of any width, light and dark."""
+    grids = [make_grid(result) for result in results]
+    title = ", ".join(grid.title.partition(":")[0] for grid in grids)
+    body = "\n".join(_section(grid) for grid in grids)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{html.escape(title)}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(grid: Grid) -> str:
+    name, _, description = grid.title.partition(": ")
+    parts = [f"<h1>{html.escape(name)}</h1>", f"<p>{html.escape(description)}.</p>"]
+    parts.append(_html_table(grid, grid.rows, grid.subtitle))
+    legend = "Underlined: best of its column. " + LEGEND.partition("; ")[2].capitalize()
+    parts.append("<ul>" + "".join(f"<li>{html.escape(note)}</li>" for note in [legend, *grid.notes]) + "</ul>")
+    if grid.elsewhere:
+        parts.append(_html_table(grid, grid.elsewhere, "Published by others, not run here (features in brackets)"))
+    return "<section>\n" + "\n".join(parts) + "\n</section>"
+
+
+def _html_table(grid: Grid, rows: list[Row], caption: str) -> str:
+    def cell(mark: Mark) -> str:
+        classes = " ".join(name for name, holds in (("best", mark.best), ("far", mark.far)) if holds)
+        attribute = f' class="{classes}"' if classes else ""
+        return f"<td{attribute}>{html.escape(mark.text)}</td>"
+
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in grid.header)
+    body = "\n".join(
+        f'<tr class="{"more" if row.indented else "method"}"><th scope="row">{html.escape(row.label)}</th>'
+        + "".join(map(cell, row.cells))
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(caption)}">\n<table>\n'
+        f'<caption>{html.escape(caption)}</caption>\n<thead><tr><th scope="col">method</th>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table>\n</div>"
+    )
+
+
+def as_csv(results: Iterable[TableResult]) -> str:
+    """One line a method and pair, with all digits that mean something."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for result in results:
+        for (method, pair), entry in result.entries.items():
+            published = (
+                ("", "") if entry.published is None else (f"{entry.published.accuracy:.1f}", entry.published.source)
+            )
+            std = "" if entry.std is None else f"{entry.std:.3f}"
+            protocol = result.protocol
+            row = (protocol.table, protocol.features, method, pair, entry.repeats, f"{entry.accuracy:.3f}", std)
+            writer.writerow((*row, *published))
+    return file.getvalue()
+
+
+def render(results: list[TableResult], form: str, width: int = 80) -> str:
+    """Results in one of the `FORMS`."""
+    if form == "csv":
+        return as_csv(results)
+    if form == "html":
+        return as_html(results)
+    one: dict[str, Callable[[TableResult], str]] = {
+        "table": lambda result: as_text(result, width),
+        "md": as_markdown,
+        "latex": as_latex,
+    }
+    return "\n".join(one[form](result) for result in results)
+
+
+FORMS = ("table", "md", "csv", "latex", "html")

@@ -1,0 +1,57 @@
+"""All commands, and what becomes of their errors: one line and an exit code, 1 for could not, 2 for wrong use."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from adrem.cli import bench, datasets
+
+app = typer.Typer(
+    name="adrem",
+    help="Labels for a new domain, from a classifier learnt in another.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(bench.app, name="bench")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from adrem import __version__
+
+        typer.echo(f"adrem {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    """Labels for a new domain, from a classifier learnt in another."""
+
+
+def run() -> None:
+    """Run the app; an error becomes one line unless --debug asks for all of it."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        _fail("Stopped.", 130)
+    except (OSError, ValueError, ImportError, KeyError, MemoryError) as error:
+        if "--debug" in sys.argv:
+            raise
+        message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        _fail(message or type(error).__name__, 1)
+
+
+def _fail(message: str, code: int) -> None:
+    sys.stderr.write(f"adrem: {message}\n")
+    raise SystemExit(code)

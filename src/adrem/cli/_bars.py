@@ -1,0 +1,75 @@
+"""A live bar over the cells of the benchmark."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import mean
+from threading import Lock
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from adrem.benchmark.runner import Observer
+from adrem.benchmark.store import Cell
+
+WIDTH = 34
+
+
+class BarObserver(Observer):
+    """Shows which cells are running, and how long the others should take, judged by finished ones of their kind."""
+
+    def __init__(self, bar: Progress, task: TaskID, cells: list[Cell], jobs: int) -> None:
+        self._bar = bar
+        self._task = task
+        self._left = dict.fromkeys(cells)
+        self._jobs = jobs
+        self._running: dict[Cell, None] = {}
+        self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._lock = Lock()  # cells begin in a thread of joblib's
+
+    def begin(self, cell: Cell) -> None:
+        with self._lock:
+            self._running[cell] = None
+            self._show(0)
+
+    def end(self, cell: Cell, seconds: float) -> None:
+        with self._lock:
+            self._running.pop(cell, None)
+            self._left.pop(cell, None)
+            self._seconds[_kind(cell)].append(seconds)
+            self._show(1)
+
+    def _show(self, advance: int) -> None:
+        names = [f"{c.pair} {c.method}" for c in self._running][: self._jobs]
+        text = ", ".join(names) or "-"
+        short = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+        self._bar.update(self._task, advance=advance, running=f"{short:<{WIDTH}}", left=self._time_left())
+
+    def _time_left(self) -> str:
+        if not self._seconds:
+            return "?"
+        known = {kind: mean(seconds) for kind, seconds in self._seconds.items()}
+        usual = mean(known.values())
+        seconds = round(sum(known.get(_kind(cell), usual) for cell in self._left) / self._jobs)
+        return f"{seconds // 60}:{seconds % 60:02d}"
+
+
+def _kind(cell: Cell) -> tuple[str, ...]:
+    return cell.task, cell.features, cell.method
+
+
+@contextmanager
+def run_bar(cells: list[Cell], jobs: int) -> Iterator[Observer]:
+    """A bar for so many cells."""
+    columns = (
+        TextColumn("{task.fields[running]}"),
+        BarColumn(bar_width=12),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left {task.fields[left]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=len(cells), running=" " * WIDTH, left="?")
+        yield BarObserver(bar, task, cells, jobs)

@@ -1,0 +1,41 @@
+"""What the commands share."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+DataHome = Annotated[
+    Path | None,
+    typer.Option("--data-home", help="Folder of the data sets (default: ADREM_DATA, else the cache folder)."),
+]
+
+T = TypeVar("T")
+
+
+def checked(argument: str, look_up: Callable[[], T]) -> T:
+    """The value of an argument; a ValueError about it is wrong use."""
+    try:
+        return look_up()
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=argument) from error
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """A list given with commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def say(message: str) -> None:
+    """Tell the person, without touching what goes to standard output."""
+    typer.echo(message, err=True)
+
+
+def terminal_width() -> int:
+    """Columns to fill: those of the terminal, 80 where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80

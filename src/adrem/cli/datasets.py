@@ -1,0 +1,135 @@
+"""adrem datasets: what there is, where it lies, whether it is whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from adrem.cli._shared import DataHome, checked, say
+
+app = typer.Typer(help="The data sets: list, describe, download and check them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A data set, as `adrem datasets list` names it.")]
+WORDS = {"ok": "ok", "unknown": "readable, no checksum known", "missing": "missing", "damaged": "DAMAGED"}
+
+
+@app.command("list")
+def list_all(data_home: DataHome = None) -> None:
+    """List the data sets, and whether they are there."""
+    from adrem.datasets._home import data_home as home_folder
+    from adrem.datasets._registry import REGISTRY
+
+    home = home_folder(data_home)
+    typer.echo(f"{'name':<25}{'rows x features, classes':<36}there")
+    for entry in REGISTRY.values():
+        there = "comes with adrem" if entry.make is not None else "yes" if _is_there(entry, home) else "no"
+        typer.echo(f"{entry.name:<25}{entry.shape:<36}{there}")
+    say(f"Folder: {home}")
+
+
+@app.command()
+def info(name: Name, data_home: DataHome = None) -> None:
+    """Describe a data set: its domains, files, where they are and come from."""
+    from adrem.datasets._home import data_home as home_folder
+    from adrem.datasets._registry import find_entry
+
+    entry = checked("NAME", lambda: find_entry(name))
+    folder = home_folder(data_home) / entry.name
+    lines = {
+        "title": [entry.title],
+        "shape": [entry.shape],
+        "domains": [", ".join(f"{key} ({domain})" for key, domain in entry.domains.items())],
+        "scaling": [", then ".join(entry.scaling) or "none"],
+        "cite": [entry.citation],
+        "homepage": [entry.homepage],
+        "terms": [entry.terms],
+        "note": [entry.note],
+        "files": [f"{folder / f.name}{'' if (folder / f.name).is_file() else '  (missing)'}" for f in entry.files],
+        "or": [f"{folder / f.name}{'' if (folder / f.name).is_file() else '  (missing)'}" for f in entry.archives],
+        "download": [
+            f"{address.url}  ({'tried' if address.tried else 'not tried'})"
+            for file in (*entry.files, *entry.archives)
+            for address in file.addresses
+        ]
+        or (["no address is known"] if entry.files else ["comes with adrem"]),
+    }
+    for label, values in lines.items():
+        for position, value in enumerate(value for value in values if value):
+            typer.echo(f"{label if position == 0 else '':<10}{value}")
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Data sets to download.")], data_home: DataHome = None
+) -> None:
+    """Download data sets; one that was cut off goes on where it stopped."""
+    from adrem.datasets import fetch as download
+    from adrem.datasets._registry import find_entry
+
+    for name in names:
+        checked("NAME", lambda name=name: find_entry(name))  # type: ignore[misc]  # mypy can't infer a lambda's default
+    for name in names:
+        with _download_bar() as report:
+            folder = download(name, data_home, report=report)
+        made = find_entry(name).make is not None
+        say(f"{name}: comes with adrem" if made else f"{name}: in {folder}")
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Data sets to check (default: all that are there).")] = None,
+    data_home: DataHome = None,
+) -> None:
+    """Compare files and content with the published ones; exit code 1 if any is damaged or a named one missing."""
+    from adrem.datasets import verify as check
+    from adrem.datasets._registry import REGISTRY, find_entry
+
+    wanted = [checked("NAME", lambda n=n: find_entry(n)).name for n in names] if names else list(REGISTRY)  # type: ignore[misc]  # as above
+    failed = False
+    for name in wanted:
+        verdict = check(name, data_home)
+        typer.echo(f"{name:<25}{WORDS[verdict.status]}")
+        failed |= verdict.status == "damaged" or (bool(names) and verdict.status == "missing")
+        if names or verdict.status == "damaged":
+            for finding in verdict.findings:
+                typer.echo(f"  {finding}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _is_there(entry: Any, home: Any) -> bool:
+    from adrem.datasets._load import find_files
+    from adrem.exceptions import DamagedDataError, DataNotFoundError
+
+    try:
+        find_files(entry, home)
+    except DataNotFoundError:
+        return False
+    except DamagedDataError:
+        return True
+    return True
+
+
+@contextmanager
+def _download_bar() -> Iterator[Callable[[str, int, int | None], None] | None]:
+    """A bar for the bytes of a download, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name)
+            bar.update(tasks[name], completed=done, total=total)
+
+        yield report

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Command
+
+from adrem import __version__
+
+COMMANDS = [
+    (),
+    ("datasets",),
+    ("datasets", "list"),
+    ("datasets", "info"),
+    ("datasets", "fetch"),
+    ("datasets", "verify"),
+    ("bench",),
+    ("bench", "list"),
+    ("bench", "run"),
+    ("bench", "show"),
+    ("bench", "figure"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_help_fits_in_80_columns(words: tuple[str, ...], adrem: Command) -> None:
+    code, out, _ = adrem(*words, "--help")
+    assert code == 0
+    assert "Usage: adrem" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_version(adrem: Command) -> None:
+    assert adrem("--version") == (0, f"adrem {__version__}\n", "")
+
+
+@pytest.mark.parametrize("words", [("nonsense",), ("bench", "run"), ("bench", "run", "office-31", "--nonsense")])
+def test_wrong_use_is_2(words: tuple[str, ...], adrem: Command) -> None:
+    code, out, err = adrem(*words)
+    assert (code, out) == (2, "")
+    assert "Usage" in err
+
+
+def test_an_error_is_one_line_unless_debug_asks_for_more(
+    adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: Any) -> bool:
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr("adrem.cli.datasets._is_there", fail)
+    code, _, err = adrem("datasets", "list", "--data-home", tmp_path)
+    assert (code, err) == (1, "adrem: the disk is on fire\n")
+    monkeypatch.setattr(sys, "argv", ["adrem", "--debug", "datasets", "list", "--data-home", str(tmp_path)])
+    with pytest.raises(OSError, match="on fire"):
+        importlib.import_module("adrem.cli").main()
+
+
+def test_ctrl_c_is_130(adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stop(*_: Any) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("adrem.cli.datasets._is_there", stop)
+    code, _, err = adrem("datasets", "list", "--data-home", tmp_path)
+    assert code == 130
+    assert "Traceback" not in err
+
+
+def test_it_says_how_to_install_what_it_needs(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("adrem.cli.find_spec", lambda name: None if name == "typer" else find(name))
+    code, _, err = adrem("--help")
+    assert (code, err) == (1, "adrem: the command line needs typer: pip install 'adrem[cli]'\n")
+
+
+SHOW_HELP = """
+import sys
+sys.argv = ["adrem", "--help"]
+from adrem.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {"sklearn", "scipy", "numba", "pandas", "polars", "matplotlib", "numpy"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    subprocess.run([sys.executable, "-c", SHOW_HELP], check=True, capture_output=True)
+
+
+def test_a_reader_that_has_had_enough_is_no_reason_to_complain() -> None:
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "adrem", "bench", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert listing.stdout is not None
+    listing.stdout.close()
+    _, complaints = listing.communicate()
+    assert complaints == b""

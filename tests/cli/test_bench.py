@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import Command
+from small_data import accept_any_content, make_home
+
+from adrem.benchmark import protocols, runner
+from adrem.benchmark.protocols import Draw
+
+TABLE = "amazon-standard"
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A small data set in the place of amazon-400, with draws to its size, and a cache of its own."""
+    accept_any_content(monkeypatch, "amazon-400")
+    small = tuple(
+        replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS
+    )
+    monkeypatch.setattr(protocols, "PROTOCOLS", small)
+    monkeypatch.setattr(runner, "PROTOCOLS", small)
+    runner.load_cached.cache_clear()
+    home = make_home(tmp_path / "data", ("amazon-400",))
+    return ["--data-home", str(home), "--cache", str(tmp_path / "results")]
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
+    chosen = ["--methods", "source-svm,adrem-svm", "--repeats", "2", "--format", "csv", *words]
+    code, out, err = adrem("bench", "run", TABLE, "--features", "400", *chosen)
+    assert code == 0
+    assert "16 cells, 0 of them finished before" in err
+    rows = read(out)
+    assert out.startswith("table,features,method,pair,repeats,accuracy,std,published,published_source\n")
+    assert {row["pair"] for row in rows} == {"K-D", "D-B", "B-E", "E-K", "avg"}
+    assert {row["repeats"] for row in rows} == {"2"}
+    source = {row["pair"]: row for row in rows if row["method"] == "source-svm"}
+    assert source["avg"]["published"] == "76.7"
+    mean = sum(float(source[pair]["accuracy"]) for pair in source if pair != "avg") / 4
+    assert float(source["avg"]["accuracy"]) == pytest.approx(mean, abs=1e-3)
+    assert adrem("bench", "show", TABLE, "--features", "400", *chosen) == (0, out, "")
+    again = adrem("bench", "run", TABLE, "--features", "400", *chosen)
+    assert again.out == out
+    assert "16 of them finished before" in again.err
+
+
+def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
+    chosen = ["--pairs", "K-D,B>E", "--methods", "source-lr", "--repeats", "1", "--features", "400", *words]
+    _, out, _ = adrem("bench", "run", TABLE, *chosen)
+    assert "   K-D    B-E\n" in out
+    assert "No average: not all pairs are there." in out
+    code, out, err = adrem("bench", "show", TABLE, "--features", "400", "--repeats", "1", *words)
+    assert code == 0
+    assert "14 of 16 cells are not finished: adrem bench run." in err
+
+
+def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
+    code, out, err = adrem("bench", "run", TABLE, "--pairs", "K-D", "--methods", "source-svm", "--repeats", "1", *words)
+    assert code == 0
+    assert "Skipped amazon-standard/all: the files of amazon-reviews are not there" in err
+    assert "amazon-standard/400" in out
+    assert "amazon-standard/all" not in out
+    code, out, err = adrem("bench", "run", "office-31", *words)
+    assert (code, out) == (1, "")
+    assert "Skipped office-31/resnet50" in err
+
+
+def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tmp_path: Path) -> None:
+    chosen = ["--features", "400", "--methods", "source-svm", "--repeats", "1", "--format", "csv"]
+    _, out, _ = adrem("bench", "run", TABLE, *chosen, *words)
+    runner.load_cached.cache_clear()
+    elsewhere = ["--data-home", str(tmp_path / "nowhere"), *words[2:]]
+    assert adrem("bench", "show", TABLE, *chosen, *elsewhere) == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        (["office-32"], "office-31"),
+        ([TABLE, "--features", "surf"], "400, all"),
+        ([TABLE, "--pairs", "A-W"], "K-D, D-B, B-E, E-K"),
+        ([TABLE, "--methods", "magic"], "source-svm, source-lr"),
+        ([TABLE, "--format", "pdf"], "table, md, csv, latex, html"),
+        ([TABLE, "--repeats", "0"], "greater than or equal to 1"),
+    ],
+)
+def test_wrong_use_names_what_is_known(options: list[str], known: str, adrem: Command, words: list[str]) -> None:
+    code, out, err = adrem("bench", "run", *options, *words)
+    assert (code, out) == (2, "")
+    assert known in " ".join(err.replace("│", " ").split())
+    assert not Path(words[-1]).exists()
+
+
+def test_a_cache_that_is_none_is_named(adrem: Command, words: list[str]) -> None:
+    folder = Path(words[-1])
+    folder.mkdir()
+    (folder / "results.sqlite").write_text("not a data base, but long enough to look like one" * 100)
+    code, _, err = adrem("bench", "show", TABLE, *words)
+    assert code == 1
+    assert str(folder / "results.sqlite") in err
+
+
+def test_list_and_toy_figure(adrem: Command, words: list[str], tmp_path: Path) -> None:
+    code, out, _ = adrem("bench", "list")
+    assert code == 0
+    for name in (*protocols.TABLES, "toy-rotated", "ensemble-size", "adrem-lr"):
+        assert f"\n{name}" in out
+    code, out, _ = adrem("bench", "figure", "toy-rotated", "-o", tmp_path / "figures", *words)
+    assert code == 0
+    assert [Path(line).name for line in out.split()] == ["toy-rotated.png", "toy-rotated.svg"]
+    assert all(Path(line).stat().st_size > 1000 for line in out.split())
+
+
+def test_a_figure_without_its_data_is_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
+    code, out, err = adrem("bench", "figure", "iterations", *words)
+    assert (code, out) == (1, "")
+    assert "Skipped amazon-reviews: the files of amazon-reviews are not there" in err
+    assert adrem("bench", "figure", "pie", *words).code == 2
