@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +32,7 @@ class Figure:
     paint: Callable[[Any, dict[Cell, Result]], None]
     cells: Cells | None = None
     work: Work = run_cell
+    series: Callable[[dict[Cell, Result], str], Series] | None = None
     size: tuple[float, float] = (10, 4.2)
 
 
@@ -52,6 +55,23 @@ def iteration_series(results: dict[Cell, Result], data: str) -> Series:
     return numbers, mean.tolist(), std.tolist()
 
 
+def _shown(results: dict[Cell, Result]) -> list[str]:
+    return [data for data in curves.PANELS if any(cell.features == data for cell in results)]
+
+
+def as_csv(figure: Figure, results: dict[Cell, Result]) -> str:
+    """The points of the curves, ours beside the paper's."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("figure", "data", "x", "accuracy", "std", "published"))
+    for data in _shown(results):
+        paper = {point.x: point.accuracy for point in published_curve(figure.name, data)}
+        for x, mean, std in zip(*figure.series(results, data), strict=True) if figure.series else ():
+            known = f"{paper[x]:.3f}" if x in paper else ""
+            writer.writerow((figure.name, data, x, f"{mean:.3f}", f"{std:.3f}", known))
+    return file.getvalue()
+
+
 def _paint_curves(
     picture: Any,
     results: dict[Cell, Result],
@@ -59,7 +79,7 @@ def _paint_curves(
     label: str,
     series: Callable[[dict[Cell, Result], str], Series],
 ) -> None:
-    shown = [data for data in curves.PANELS if any(cell.features == data for cell in results)]
+    shown = _shown(results)
     for axes, data in zip(np.atleast_1d(picture.subplots(1, len(shown))), shown, strict=True):
         x, mean, std = series(results, data)
         low, high = np.array(mean) - std, np.array(mean) + std
@@ -95,6 +115,7 @@ FIGURES = {
             ),
             curves.ensemble_cells,
             curves.run_ensemble_cell,
+            ensemble_series,
         ),
         Figure(
             "iterations",
@@ -104,6 +125,7 @@ FIGURES = {
             ),
             curves.iteration_cells,
             curves.run_iteration_cell,
+            iteration_series,
         ),
     )
 }
@@ -117,7 +139,7 @@ def find_figure(name: str) -> Figure:
 
 
 def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path]:
-    """Draw a figure into a folder, as PNG and SVG, and give their paths."""
+    """Draw a figure into a folder as PNG and SVG, with the points of its curves as CSV, and give their paths."""
     try:
         from matplotlib.figure import Figure as Picture
     except ImportError as error:
@@ -131,4 +153,8 @@ def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path
         with written_whole(path) as file:
             picture.savefig(file, format=form, dpi=110)
         paths.append(path)
+    if figure.series is not None:
+        paths.append(folder / f"{figure.name}.csv")
+        with written_whole(paths[-1]) as file:
+            file.write(as_csv(figure, results).encode())
     return paths

@@ -64,7 +64,7 @@ class Protocol:
     def make_pair(self, data: DataSet, pair: str, repetition: int) -> DomainPair:
         """The rows of a repetition, drawn first and then scaled: what is not drawn is not seen."""
         source, target = pair.split("-")
-        rng = np.random.default_rng([repetition, self.pairs.index(pair)])
+        rng = np.random.default_rng([repetition, *pair.encode()])
         X_source, y_source, X_target, y_target = data.pair(source, target, preprocess=False)
         rows = self.draw.source_rows(source, y_source, rng)
         columns = self.draw.target_rows(y_target, rng)

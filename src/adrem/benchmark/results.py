@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 
 import numpy as np
-from scipy.stats import wilcoxon
+from numpy.typing import NDArray
+from scipy.stats import rankdata, wilcoxon
 
-from adrem.benchmark.methods import Method
-from adrem.benchmark.protocols import PROTOCOLS, Protocol
+from adrem.benchmark.methods import Method, find_methods
+from adrem.benchmark.protocols import PROTOCOLS, Protocol, find_protocols
 from adrem.benchmark.published import AVERAGE, Line, Value, published_elsewhere, published_values
 from adrem.benchmark.store import Cell, Result
 
@@ -40,6 +42,7 @@ class Entry:
 
 
 ROUNDING = 0.05  # published values have one decimal
+EXACT = 16  # pairs up to which all signs of the ranks are counted
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,30 @@ def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Res
         known = published_values(protocol.table, protocol.features, method)
         for pair, runs in _with_average(accuracies[method.name], protocol).items():
             entries[method.name, pair] = _entry(list(runs.values()), known.get(pair))
+    return _table(protocol, shown, entries, finished)
+
+
+def read_results(text: str) -> list[TableResult]:
+    """Tables from the CSV that they were written to."""
+    entries: dict[tuple[str, str], dict[tuple[str, str], Entry]] = defaultdict(dict)
+    for row in csv.DictReader(text.splitlines()):
+        known = Value(float(row["published"]), row["published_source"]) if row["published"] else None
+        std = float(row["std"]) if row["std"] else None
+        entry = Entry(int(row["repeats"]), float(row["accuracy"]), std, known)
+        entries[row["table"], row["features"]][row["method"], row["pair"]] = entry
+    tables = []
+    for (table, features), cells in entries.items():
+        methods = find_methods(dict.fromkeys(method for method, _ in cells))
+        tables.append(_table(find_protocols(table, features)[0], methods, cells, ""))
+    return tables
+
+
+def _table(
+    protocol: Protocol, methods: list[Method], entries: dict[tuple[str, str], Entry], finished: str
+) -> TableResult:
     features = {p.features for p in PROTOCOLS if p.table == protocol.table}
-    elsewhere = published_elsewhere(protocol.table, protocol.features, shown, features)
-    return TableResult(protocol, shown, entries, _compare(shown, entries), elsewhere, finished)
+    elsewhere = published_elsewhere(protocol.table, protocol.features, methods, features)
+    return TableResult(protocol, methods, entries, _compare(methods, entries), elsewhere, finished)
 
 
 def _with_average(runs: dict[str, dict[int, float]], protocol: Protocol) -> dict[str, dict[int, float]]:
@@ -118,6 +142,17 @@ def _compare(methods: list[Method], entries: dict[tuple[str, str], Entry]) -> li
         differences = np.round([entries[first, p].accuracy - entries[second, p].accuracy for p in pairs], 6)
         if len(differences):
             wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
-            p = float(wilcoxon(differences).pvalue) if wins + losses else 1.0
+            p = signed_rank_p(differences[differences != 0])
             comparisons.append(Comparison(first, second, wins, len(differences) - wins - losses, losses, p))
     return comparisons
+
+
+def signed_rank_p(differences: NDArray[np.float64]) -> float:
+    """Wilcoxon's two-sided p: over all ways to give the ranks signs, exact with ties too, whatever scipy's version."""
+    n = len(differences)
+    if n > EXACT:
+        return float(wilcoxon(differences).pvalue)
+    ranks = rankdata(np.abs(differences))
+    signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    extreme = np.abs(signs @ ranks) >= abs(np.sign(differences) @ ranks) - 1e-9
+    return float(np.mean(extreme))

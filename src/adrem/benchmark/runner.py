@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -127,21 +129,47 @@ def run(
     home: Home = None,
     work: Work = run_cell,
     observer: Observer | None = None,
-) -> None:
-    """Run cells, `jobs` at a time in processes of their own, and store each as it ends."""
+) -> dict[Cell, Exception]:
+    """Run cells, `jobs` at a time in processes of their own, and store each as it ends.
+
+    A cell that fails keeps no other from being run; what failed is given back, with its error.
+    """
+    failed: dict[Cell, Exception] = {}
     watched = Observer() if observer is None else observer
 
     def tasks() -> Iterator[Any]:
         for cell in cells:
             watched.begin(cell)
-            yield delayed(_run_one)(work, cell, home)
+            yield delayed(_run_one)(work, cell, home, os.getpid())
 
     # One cell at a time to each process, so that what begins is what runs, and little is lost when it is killed.
     finished = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(tasks())
-    for cell, values, seconds in finished:
+    for cell, outcome in finished:
+        if isinstance(outcome, Exception):
+            failed[cell] = outcome
+            continue
+        values, seconds = outcome
         store.put(cell, values, seconds)
         watched.end(cell, seconds)
+    return failed
 
 
-def _run_one(work: Work, cell: Cell, home: Home) -> tuple[Cell, dict[str, Any], float]:
-    return (cell, *work(cell, home))
+def _run_one(work: Work, cell: Cell, home: Home, parent: int) -> tuple[Cell, tuple[dict[str, Any], float] | Exception]:
+    if parent == os.getppid():
+        _end_with(parent)
+    try:
+        return cell, work(cell, home)
+    except Exception as error:  # whatever it is, it belongs to this cell
+        return cell, error
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this process not outlive the one that it works for, were that to be killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,29 +58,34 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "results.sqlite"
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._opened() as connection:
+            connection.execute(SCHEMA)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction, and SQLite's errors as errors that say what to do."""
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with closing(self._connect()) as connection, connection:
-                connection.execute(SCHEMA)
+            with closing(sqlite3.connect(self.path, timeout=WAIT)) as connection, connection:
+                yield connection
+        except sqlite3.OperationalError as error:  # locked, full, not to be written: nothing is wrong with the file
+            raise OSError(f"{self.path} can't be used now: {error}.") from error
         except sqlite3.DatabaseError as error:
             raise DamagedDataError(
                 f"{self.path} is not a cache of results ({error}): delete it, or name another."
             ) from error
 
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=WAIT)
-
     def put(self, cell: Cell, values: dict[str, Any], seconds: float) -> None:
         """Store a result at once; SQLite's transaction makes it whole or absent."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = (cell.key, *asdict(cell).values(), json.dumps(values), seconds, now)
-        with closing(self._connect()) as connection, connection:
-            connection.execute(f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - question marks only
+        with self._opened() as connection:
+            connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, cells: Iterable[Cell]) -> dict[Cell, Result]:
         """The results of those cells that are finished."""
         found = {}
-        with closing(self._connect()) as connection:
+        with self._opened() as connection:
             for cell in cells:
                 row = connection.execute(
                     "SELECT result, seconds, finished FROM cells WHERE key = ?", (cell.key,)
@@ -91,9 +96,9 @@ class Store:
 
     def last_data(self, task: str, features: str) -> str | None:
         """The checksum of the data of the newest result, for when the data are not at hand."""
-        with closing(self._connect()) as connection:
+        with self._opened() as connection:
             row = connection.execute(
-                "SELECT data FROM cells WHERE task = ? AND features = ? ORDER BY finished DESC LIMIT 1",
+                "SELECT data FROM cells WHERE task = ? AND features = ? ORDER BY finished DESC, rowid DESC LIMIT 1",
                 (task, features),
             ).fetchone()
         return None if row is None else str(row[0])

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from adrem.benchmark.published import AVERAGE
+from adrem.benchmark.published import AVERAGE, Line
 from adrem.benchmark.results import Comparison, Entry, TableResult
 
 CSV_HEADER = (
@@ -23,6 +23,8 @@ CSV_HEADER = (
     "published_source",
 )
 NONE = "-"
+NOTHING = "Nothing is finished yet."
+ELSEWHERE = "Published by others, not run here (other features in brackets)"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Grid:
     rows: list[Row]
     notes: list[str]
     elsewhere: list[Row]
+    sources: str
 
 
 def make_grid(result: TableResult) -> Grid:
@@ -60,13 +63,19 @@ def make_grid(result: TableResult) -> Grid:
     columns = result.columns
     rows = [row for method in result.methods for row in _method_rows(result, method.name, columns)]
     elsewhere = [
-        Row(f"{line.method} ({line.features})", [_number(line.values.get(column)) for column in columns])
+        Row(_foreign_label(line, result.protocol.features), [_number(line.values.get(column)) for column in columns])
         for line in result.elsewhere
     ]
+    sources = "; ".join(dict.fromkeys(line.source for line in result.elsewhere))
     repeats = sorted({entry.repeats for entry in result.entries.values()})
     runs = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}" if repeats else "no"
     subtitle = f"Accuracy on the target in percent, mean and standard deviation over {runs} repetition(s)"
-    return Grid(f"{result.protocol.name}: {result.protocol.title}", subtitle, columns, rows, _notes(result), elsewhere)
+    title = f"{result.protocol.name}: {result.protocol.title}"
+    return Grid(title, subtitle, columns, rows, _notes(result), elsewhere, sources)
+
+
+def _foreign_label(line: Line, features: str) -> str:
+    return line.method if line.features == features else f"{line.method} ({line.features})"
 
 
 def _method_rows(result: TableResult, name: str, columns: list[str]) -> list[Row]:
@@ -98,7 +107,7 @@ def _number(value: float | None) -> Mark:
 def _difference(entry: Entry | None) -> Mark:
     if entry is None or entry.difference is None:
         return Mark(NONE)
-    return Mark(f"{entry.difference:+.1f}", far=entry.differs)
+    return Mark(f"{round(entry.difference, 1) + 0.0:+.1f}", far=entry.differs)  # + 0.0: no negative zero
 
 
 def _notes(result: TableResult) -> list[str]:
@@ -138,11 +147,11 @@ def as_text(result: TableResult, width: int = 80) -> str:
     """For a terminal: as many columns side by side as it is wide."""
     grid = make_grid(result)
     if not grid.rows:
-        return f"{grid.title}\n  nothing finished yet\n"
-    lines = [grid.title, grid.subtitle, *_blocks(grid.rows, grid.header, width)]
+        return "\n".join(_wrapped([grid.title, f"  {NOTHING}"], width)) + "\n"
+    lines = [*_wrapped([grid.title, grid.subtitle], width), *_blocks(grid.rows, grid.header, width)]
     lines += ["", *_wrapped([LEGEND, *grid.notes], width)]
     if grid.elsewhere:
-        lines += ["", "Published by others, not run here (features in brackets)"]
+        lines += ["", *_wrapped([f"{ELSEWHERE}: {grid.sources}."], width)]
         lines += _blocks(grid.elsewhere, grid.header, width)
     return "\n".join(lines) + "\n"
 
@@ -182,12 +191,14 @@ def as_markdown(result: TableResult) -> str:
             for r in rows
         ]
 
+    if not grid.rows:
+        return f"### {grid.title}\n\n{NOTHING}\n"
     lines = [f"### {grid.title}", "", f"{grid.subtitle}.", "", *table(grid.rows), ""]
     lines += [
         f"- {note}" for note in ["Bold: best of its column. " + LEGEND.partition("; ")[2].capitalize(), *grid.notes]
     ]
     if grid.elsewhere:
-        lines += ["", "Published by others, not run here:", "", *table(grid.elsewhere)]
+        lines += ["", f"{ELSEWHERE}: {grid.sources}.", "", *table(grid.elsewhere)]
     return "\n".join(lines) + "\n"
 
 
@@ -208,6 +219,8 @@ def as_latex(result: TableResult) -> str:
     def row_label(row: Row) -> str:
         return "std." if row.label == "±" else row.label
 
+    if not grid.rows:
+        return f"% {grid.title}: {NOTHING}\n"
     arrows = [name.replace("-", r"$\to$") for name in grid.header]
     body = [r"\toprule", " & ".join(["method", *arrows]) + r" \\", r"\midrule", *lines(grid.rows)]
     if grid.elsewhere:
@@ -243,15 +256,15 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }
 caption { text-align: left; padding-bottom: .5rem; }
-th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
-th[scope=row] { text-align: left; font-weight: 600; }
+th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
+th[scope=row], thead th:first-child { text-align: left; font-weight: 600; }
 thead th { border-bottom: 2px solid currentColor; }
 tr.method th, tr.method td { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
 tr.more th { font-weight: 400; padding-left: 1.6rem; }
 tr.more { opacity: .8; }
 td.best { font-weight: 700; text-decoration: underline; text-underline-offset: .2em; }
-td.far::after { content: " !"; }
-td:not(.far)::after { content: "\\00a0\\00a0"; }
+td.far { position: relative; }
+td.far::after { content: "!"; position: absolute; margin-left: .15rem; }
 """
 
 
@@ -263,18 +276,18 @@ def as_html(results: Iterable[TableResult]) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{html.escape(title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Benchmark</h1>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
 def _section(grid: Grid) -> str:
     name, _, description = grid.title.partition(": ")
-    parts = [f"<h1>{html.escape(name)}</h1>", f"<p>{html.escape(description)}.</p>"]
+    parts = [f"<h2>{html.escape(name)}</h2>", f"<p>{html.escape(description)}.</p>"]
     parts.append(_html_table(grid, grid.rows, grid.subtitle))
     legend = "Underlined: best of its column. " + LEGEND.partition("; ")[2].capitalize()
     parts.append("<ul>" + "".join(f"<li>{html.escape(note)}</li>" for note in [legend, *grid.notes]) + "</ul>")
     if grid.elsewhere:
-        parts.append(_html_table(grid, grid.elsewhere, "Published by others, not run here (features in brackets)"))
+        parts.append(_html_table(grid, grid.elsewhere, f"{ELSEWHERE}: {grid.sources}"))
     return "<section>\n" + "\n".join(parts) + "\n</section>"
 
 

@@ -45,11 +45,11 @@ def run() -> None:
         app()
     except KeyboardInterrupt:
         _fail("Stopped.", 130)
-    except (OSError, ValueError, ImportError, KeyError, MemoryError) as error:
+    except Exception as error:  # whatever it is, a person gets a line and not a traceback
         if "--debug" in sys.argv:
             raise
-        message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        _fail(message or type(error).__name__, 1)
+        expected = isinstance(error, (OSError, ValueError, ImportError))
+        _fail(str(error) if expected else f"unexpected {type(error).__name__}: {error}. --debug shows where.", 1)
 
 
 def _fail(message: str, code: int) -> None:

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adrem.cli._shared import DataHome, checked, names_in, say, terminal_width
 
 if TYPE_CHECKING:
-    from adrem.benchmark.runner import Observer, Plan
-    from adrem.benchmark.store import Store
+    from adrem.benchmark.runner import Observer, Plan, Work
+    from adrem.benchmark.store import Cell, Store
 
 app = typer.Typer(help="The paper's benchmark: run its tables, show them, draw its figures.", no_args_is_help=True)
 
@@ -27,6 +27,9 @@ Methods = Annotated[str | None, typer.Option(help="Methods with commas between t
 Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: the paper's).")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="Folder of finished results (default: in the cache folder).")
+]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Cells run at a time, each in a process of its own (default: a core each).")
 ]
 Form = Annotated[str, typer.Option("--format", help="table, md, csv, latex or html.")]
 
@@ -56,7 +59,7 @@ def run(
     pairs: Pairs = None,
     methods: Methods = None,
     repeats: Repeats = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Cells run at a time, each in a process of its own.")] = 1,
+    jobs: Jobs = None,
     cache: Cache = None,
     form: Form = "table",
     data_home: DataHome = None,
@@ -77,8 +80,7 @@ def run(
     finished = store.get(planned.cells)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
-    with _run_bar(todo, jobs) as observer:
-        runner.run(todo, store, jobs=jobs, home=data_home, observer=observer)
+    _run(todo, store, jobs, data_home, runner.run_cell)
     _show(store, planned, form)
 
 
@@ -104,12 +106,11 @@ def show(
 def figure(
     name: Annotated[str, typer.Argument(help="A figure, as `adrem bench list` names it.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the PNG and the SVG.")] = Path(),
-    jobs: Annotated[int, typer.Option(min=1, help="Cells run at a time.")] = 1,
+    jobs: Jobs = None,
     cache: Cache = None,
     data_home: DataHome = None,
 ) -> None:
-    """Compute what a figure needs, and draw it as NAME.png and NAME.svg."""
-    from adrem.benchmark import runner
+    """Compute what a figure needs, and draw it as NAME.png and NAME.svg; its points go to NAME.csv."""
     from adrem.benchmark.figures import draw, find_figure
     from adrem.benchmark.store import Store
 
@@ -122,8 +123,7 @@ def figure(
         raise typer.Exit(1)
     finished = store.get(cells)
     todo = [cell for cell in cells if cell not in finished]
-    with _run_bar(todo, jobs) as observer:
-        runner.run(todo, store, jobs=jobs, home=data_home, work=chosen.work, observer=observer)
+    _run(todo, store, jobs, data_home, chosen.work)
     for path in draw(chosen, store.get(cells), output):
         typer.echo(path)
 
@@ -178,8 +178,26 @@ def _show(store: Store, planned: Plan, form: str) -> None:
         say(f"{len(planned.cells) - len(results)} of {len(planned.cells)} cells are not finished: adrem bench run.")
 
 
+def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> None:
+    from joblib import cpu_count
+
+    from adrem.benchmark.runner import run as run_cells
+
+    workers = min(jobs or cpu_count(), max(1, len(todo)))
+    try:
+        with _run_bar(todo, workers) as observer:
+            failed = run_cells(todo, store, jobs=workers, home=home, work=work, observer=observer)
+    except KeyboardInterrupt:
+        say("Stopped. What is finished is stored: the same command goes on from there.")
+        raise typer.Exit(130) from None
+    for cell, error in failed.items():
+        say(f"Failed: {cell.task}/{cell.features} {cell.pair} {cell.method}, repetition {cell.repetition}: {error}")
+    if failed:
+        raise typer.Exit(1)
+
+
 @contextmanager
-def _run_bar(todo: list[Any], jobs: int) -> Iterator[Observer | None]:
+def _run_bar(todo: list[Cell], jobs: int) -> Iterator[Observer | None]:
     """On a terminal a bar with what is running and the time left."""
     if not todo or not sys.stderr.isatty():
         yield None

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from adrem import AdREM
+from adrem.benchmark.methods import METHODS, Method, find_methods
+from adrem.datasets import DomainPair
+
+
+class Untouchable:
+    """What fails a test that looks at it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError(f"the target's labels were asked for {name}")
+
+
+def test_the_methods_are_the_paper_s_and_their_sources() -> None:
+    made = {name: (method.make(3).loss, method.adapts) for name, method in METHODS.items()}
+    assert made == {
+        "source-svm": ("hinge", False),
+        "source-lr": ("log_loss", False),
+        "adrem-svm": ("hinge", True),
+        "adrem-lr": ("log_loss", True),
+    }
+    assert all(method.name == name for name, method in METHODS.items())
+    assert all(method.make(3).random_state == 3 for method in METHODS.values())
+
+
+def test_no_published_name_belongs_to_two_methods() -> None:
+    known = [name for method in METHODS.values() for name in method.published]
+    assert sorted(known) == ["Ad-REM", "NA", "Source"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_target_s_labels_are_not_looked_at(blobs: DomainPair, name: str) -> None:
+    method = METHODS[name]
+    expected, model = method.label(blobs, 1)
+    for nothing in (None, "garbage", Untouchable()):
+        labels, other = method.label(blobs._replace(y_target=nothing), 1)
+        assert_array_equal(labels, expected)
+        assert other.C_ == model.C_
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_labels_are_those_of_the_estimator_by_hand(blobs: DomainPair, name: str) -> None:
+    labels, model = METHODS[name].label(blobs, 2)
+    by_hand = AdREM(loss="log_loss" if name.endswith("lr") else "hinge", random_state=2)
+    if name.startswith("adrem"):
+        by_hand.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+        assert model.coef_.shape == (11, 3, 5)
+        assert_array_equal(labels, by_hand.transduction_)
+    else:
+        by_hand.fit(blobs.X_source, blobs.y_source)
+        assert model.coef_.shape == (1, 3, 5)
+        assert_array_equal(labels, by_hand.predict(blobs.X_target))
+    assert_array_equal(model.coef_, by_hand.coef_)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_only_methods_that_adapt_learn_from_the_target(blobs: DomainPair, name: str) -> None:
+    method = METHODS[name]
+    _, model = method.label(blobs, 0)
+    _, other = method.label(blobs._replace(X_target=blobs.X_target[:20] + 1.0, y_target=None), 0)
+    assert bool(np.any(model.coef_ != other.coef_)) == method.adapts
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_parameters_are_all_but_those_that_change_no_result(name: str) -> None:
+    parameters = METHODS[name].parameters()
+    assert AdREM().get_params().keys() - parameters.keys() == {"random_state", "n_jobs", "verbose"}
+    assert parameters == json.loads(json.dumps(parameters, default=str))
+    assert parameters["loss"] == ("log_loss" if name.endswith("lr") else "hinge")
+    assert parameters["n_estimators"] == 11
+
+
+def test_parameters_are_those_that_the_method_sets() -> None:
+    method = Method("other", "Other", lambda seed: AdREM(n_iter=7, n_jobs=2, random_state=seed))
+    assert method.parameters()["n_iter"] == 7
+    assert method.version == 1
+
+
+def test_methods_are_found_by_name() -> None:
+    assert find_methods() == list(METHODS.values())
+    found = find_methods(["adrem-svm", " source-svm", "adrem-svm"])
+    assert [method.name for method in found] == ["adrem-svm", "source-svm"]
+    with pytest.raises(
+        ValueError, match=r"no method coral, sa; known are source-svm, source-lr, adrem-svm, adrem-lr\."
+    ):
+        find_methods(["coral", "adrem-svm", "sa"])

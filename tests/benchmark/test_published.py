@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+from adrem.benchmark.curves import ITERATIONS, PANELS, SIZES
+from adrem.benchmark.methods import METHODS
+from adrem.benchmark.protocols import PROTOCOLS, TABLES, find_protocols
+from adrem.benchmark.published import AVERAGE, Line, Point, published_curve, published_elsewhere, published_values
+
+PAPER = "van Laarhoven and Marchiori 2018, text"
+# Averages that are not the means of the pairs printed beside them: what the source prints, and what the mean is. The
+# row above this one, SA's, has the same average.
+MISPRINTED = {("office-31", "decaf", "GFK-fc6", "Sun et al. 2016, table 2"): (49.1, 52.8)}
+
+
+def lines_of(table: str) -> list[Line]:
+    """All that is published of a table, whoever runs it on what."""
+    return published_elsewhere(table, "", [], set())
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_published_lines_are_of_a_table_s_pairs(table: str) -> None:
+    protocols = find_protocols(table)
+    (pairs,) = {protocol.pairs for protocol in protocols}
+    known = {protocol.features for protocol in protocols}
+    lines = lines_of(table)
+    assert lines
+    assert len({(line.method, line.features, line.source) for line in lines}) == len(lines)
+    for line in lines:
+        assert line.features in known | {"alexnet-finetuned", "resnet50-finetuned"}
+        assert line.values.keys() <= {*pairs, AVERAGE}
+        assert all(10.0 < value <= 100.0 for value in line.values.values())
+        assert line.source
+
+
+def test_no_line_is_of_a_table_without_a_protocol() -> None:
+    import csv
+    from importlib.resources import files
+
+    text = files("adrem.benchmark").joinpath("published_tables.csv").read_text("utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert {row["table"] for row in rows} == set(TABLES)
+    assert len(rows) == sum(len(line.values) for table in TABLES for line in lines_of(table))
+
+
+def test_averages_are_the_means_of_their_pairs_but_for_a_misprint() -> None:
+    checked, wrong = 0, {}
+    for table in TABLES:
+        pairs = find_protocols(table)[0].pairs
+        for line in lines_of(table):
+            if line.values.keys() == {*pairs, AVERAGE}:
+                checked += 1
+                mean = sum(line.values[pair] for pair in pairs) / len(pairs)
+                if abs(mean - line.values[AVERAGE]) > 0.15:
+                    wrong[table, line.features, line.method, line.source] = (line.values[AVERAGE], round(mean, 1))
+    assert wrong == MISPRINTED
+    assert checked > 60
+
+
+@pytest.mark.parametrize(
+    ("table", "features", "method", "pair", "accuracy"),
+    [
+        ("office-31", "resnet50", "adrem-svm", "avg", 87.0),
+        ("office-31", "resnet50", "adrem-svm", "A-W", 89.4),
+        ("office-31", "resnet50", "adrem-svm", "D-A", 72.6),
+        ("office-31", "resnet50", "source-svm", "A-W", 73.8),
+        ("office-31", "resnet50", "source-svm", "D-A", 60.3),
+        ("office-caltech-full", "resnet50", "adrem-svm", "avg", 96.7),
+        ("office-caltech-full", "resnet50", "adrem-svm", "C-W", 98.1),
+        ("office-caltech-full", "resnet50", "source-svm", "C-W", 86.0),
+    ],
+)
+def test_what_the_paper_s_text_says(table: str, features: str, method: str, pair: str, accuracy: float) -> None:
+    assert published_values(table, features, METHODS[method])[pair] == (accuracy, PAPER)
+
+
+def test_what_the_predecessors_print() -> None:
+    surf = published_values("office-caltech-standard", "surf", METHODS["source-svm"])
+    assert surf.keys() == {*find_protocols("office-caltech-standard", "surf")[0].pairs, AVERAGE}
+    assert surf["avg"] == (37.8, "Sun et al. 2016, table 1")
+    assert surf["W-D"].accuracy == 78.9
+    assert published_values("amazon-full", "all", METHODS["adrem-svm"])["avg"].accuracy == 82.7
+
+
+def test_nothing_is_published_of_what_nobody_ran() -> None:
+    for protocol in PROTOCOLS:
+        for name in ("source-lr", "adrem-lr"):
+            assert published_values(protocol.table, protocol.features, METHODS[name]) == {}
+    assert published_values("amazon-standard", "all", METHODS["adrem-svm"]) == {}
+    assert published_values("office-31", "resnet50-finetuned", METHODS["source-svm"]) == {}
+
+
+def test_elsewhere_are_the_others_and_what_no_table_of_ours_shows() -> None:
+    features = {"resnet50", "decaf"}
+    ours = [METHODS["source-svm"], METHODS["adrem-svm"]]
+    resnet = published_elsewhere("office-31", "resnet50", ours, features)
+    assert {line.features for line in resnet} == {"alexnet-finetuned", "resnet50-finetuned"}
+    (jan,) = [line for line in resnet if line.method == "JAN"]
+    assert jan.values.keys() == {"A-W", "D-W", "W-D", "A-D", "D-A", "W-A", "avg"}
+    decaf = {(line.method, line.features) for line in published_elsewhere("office-31", "decaf", ours, features)}
+    assert ("CORAL", "decaf") in decaf
+    assert ("NA", "decaf") not in decaf
+    assert ("Ad-REM", "resnet50") not in decaf
+
+
+def test_a_method_of_ours_that_was_not_run_is_elsewhere() -> None:
+    lines = published_elsewhere("office-31", "resnet50", [METHODS["source-svm"]], {"resnet50", "decaf"})
+    (line,) = [line for line in lines if line.features == "resnet50"]
+    assert line == Line("Ad-REM", "resnet50", PAPER, {"avg": 87.0, "A-W": 89.4, "D-A": 72.6})
+
+
+@pytest.mark.parametrize("data", PANELS)
+def test_the_curves_have_the_points_that_ours_have(data: str) -> None:
+    assert [point.x for point in published_curve("ensemble-size", data)] == list(SIZES)
+    assert [point.x for point in published_curve("iterations", data)] == list(ITERATIONS)
+
+
+def test_the_curve_of_the_members() -> None:
+    by_size = {point.x: point for point in published_curve("ensemble-size", "amazon-reviews")}
+    assert by_size[11] == Point(11, 82.7192, 0.3008)
+    assert by_size[1].accuracy < by_size[11].accuracy < by_size[99].accuracy
+    assert published_curve("ensemble-size", "amazon-400") == []

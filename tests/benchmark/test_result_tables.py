@@ -1,0 +1,382 @@
+"""Tables in every form: they show the same numbers, and can be read by what reads such files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from adrem.benchmark.methods import METHODS, find_methods
+from adrem.benchmark.protocols import PROTOCOLS, Protocol, find_protocols
+from adrem.benchmark.results import TableResult, summarize
+from adrem.benchmark.store import Cell, Result
+from adrem.benchmark.tables import FORMS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
+from adrem.cli import bench
+
+OFFICE = find_protocols("office-31", "resnet50")[0]
+SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, with published values for all of them
+BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
+
+
+def make_result(protocol: Protocol, methods: tuple[str, ...] = tuple(METHODS), repeats: int = 3) -> TableResult:
+    """Accuracies that grow from method to method, more so with every pair, and spread by 0.3."""
+    results = {
+        Cell(protocol.table, protocol.features, pair, r, name, "d", "i"): Result(
+            {"accuracy": 50.0 + 10 * k + j * (1 + k / 10) + 0.3 * r}, 1.0, "2026-02-03T04:05:06+00:00"
+        )
+        for k, name in enumerate(methods)
+        for j, pair in enumerate(protocol.pairs)
+        for r in range(repeats)
+    }
+    return summarize(protocol, find_methods(methods), results)
+
+
+def make_two() -> TableResult:
+    """A source and an adapted method on two pairs of Office-31: one near the published values and one far from them."""
+    accuracies = {
+        ("source-svm", "A-W"): (73.0, 74.6),
+        ("source-svm", "D-A"): (60.0, 61.0),
+        ("adrem-svm", "A-W"): (89.0, 90.0),
+        ("adrem-svm", "D-A"): (60.6, 60.8),
+    }
+    results = {
+        Cell(OFFICE.table, OFFICE.features, pair, r, name, "d", "i"): Result({"accuracy": value}, 1.0, "2026-02-03")
+        for (name, pair), values in accuracies.items()
+        for r, value in enumerate(values)
+    }
+    return summarize(OFFICE, find_methods(["source-svm", "adrem-svm"]), results)
+
+
+def test_the_grid_has_a_method_s_numbers_below_one_another() -> None:
+    grid = make_grid(make_two())
+    assert grid.header == ["A-W", "D-A"]
+    assert [(row.label, [mark.text for mark in row.cells]) for row in grid.rows] == [
+        ("source-svm", ["73.8", "60.5"]),
+        ("±", ["1.1", "0.7"]),
+        ("published", ["73.8", "60.3"]),
+        ("difference", ["+0.0", "+0.2"]),
+        ("adrem-svm", ["89.5", "60.7"]),
+        ("±", ["0.7", "0.1"]),
+        ("published", ["89.4", "72.6"]),
+        ("difference", ["+0.1", "-11.9"]),
+    ]
+    assert [row.indented for row in grid.rows] == [False, True, True, True] * 2
+    marked = {(i, j): m for i, row in enumerate(grid.rows) for j, m in enumerate(row.cells)}
+    assert {place for place, mark in marked.items() if mark.best} == {(4, 0), (4, 1)}
+    assert {place for place, mark in marked.items() if mark.far} == {(7, 1)}
+
+
+def test_a_dash_stands_where_nothing_is_published() -> None:
+    rows = make_grid(make_result(OFFICE)).rows
+    by_method = {row.label: rows[i + 1 : i + 4] for i, row in enumerate(rows) if not row.indented}
+    published = {name: [mark.text for mark in more[1].cells] for name, more in by_method.items()}
+    #                                 A-D  A-W     D-A     D-W  W-A  W-D  avg
+    assert published["source-svm"] == ["-", "73.8", "60.3", "-", "-", "-", "-"]
+    assert published["adrem-svm"] == ["-", "89.4", "72.6", "-", "-", "-", "87.0"]
+    assert published["adrem-lr"] == published["source-lr"] == ["-"] * 7
+    assert [mark.text for mark in by_method["source-svm"][2].cells] == ["-", "-22.5", "-8.0", "-", "-", "-", "-"]
+
+
+def test_one_repetition_has_a_dash_for_its_spread() -> None:
+    grid = make_grid(make_result(OFFICE, ("adrem-svm",), repeats=1))
+    assert [mark.text for mark in grid.rows[1].cells] == ["-"] * 7
+    assert not any(mark.far or mark.best for row in grid.rows for mark in row.cells)
+    assert grid.subtitle.endswith("over 1 repetition(s)")
+
+
+def test_notes_name_the_methods_with_and_without_published_values() -> None:
+    notes = make_grid(make_result(OFFICE)).notes
+    assert "No published value is known for source-lr, adrem-lr." in notes
+    assert "Published values of source-svm, adrem-svm: van Laarhoven and Marchiori 2018, text." in notes
+    assert "Last result of 2026-02-03." in notes
+    assert not any(note.startswith("No average") for note in notes)
+
+
+def test_notes_say_of_every_source_whose_values_it_has() -> None:
+    notes = make_grid(make_result(SURF, ("source-svm", "adrem-svm"))).notes
+    assert "Published values of source-svm: Sun et al. 2016, table 3." in notes
+    rerun = "independent rerun of the authors' code (C=1, joint-std, full source)"
+    assert f"Published values of adrem-svm: {rerun}." in notes
+    assert not any(note.startswith("No published value") for note in notes)
+
+
+def test_notes_tell_the_better_of_two_methods_first() -> None:
+    notes = make_grid(make_result(OFFICE, ("source-svm", "adrem-svm"))).notes
+    assert "Methods against each other over 6 pair(s), with Wilcoxon's signed-rank test:" in notes
+    assert "adrem-svm against source-svm: 6 better, 0 equal, 0 worse, p = 0.031" in notes
+    notes = make_grid(make_two()).notes
+    assert "adrem-svm against source-svm: 2 better, 0 equal, 0 worse, p = 0.5" in notes
+    assert "No average: not all pairs are there." in notes
+
+
+@pytest.mark.parametrize(("accuracy", "difference"), [(89.37, "+0.0"), (89.43, "+0.0"), (89.3, "-0.1"), (89.5, "+0.1")])
+def test_a_difference_of_nothing_has_one_sign(accuracy: float, difference: str) -> None:
+    cell = Cell(OFFICE.table, OFFICE.features, "A-W", 0, "adrem-svm", "d", "i")
+    result = summarize(OFFICE, find_methods(), {cell: Result({"accuracy": accuracy}, 1.0, "")})
+    assert [mark.text for mark in make_grid(result).rows[-1].cells] == [difference]
+
+
+def assert_text_fits(text: str, width: int) -> None:
+    assert [line for line in text.splitlines() if len(line) > width] == []
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
+def test_text_fits_the_terminal(protocol: Protocol, width: int) -> None:
+    assert_text_fits(as_text(make_result(protocol), width), width)
+
+
+def test_text_of_a_table_without_results_fits_80_columns() -> None:
+    assert_text_fits(as_text(make_result(BY_NAME["office-caltech-standard/resnet50"], ())), 80)
+
+
+def text_values(text: str, columns: list[str], label: str) -> dict[str, str]:
+    """The marked numbers of the lines with a label, by the column they stand under."""
+    values: dict[str, str] = {}
+    header: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if words and set(words) <= set(columns):
+            header = words
+        elif line.startswith(label) and header:
+            read = dict(zip(header, line[len(label) :].split(), strict=True))
+            assert not read.keys() & values.keys()
+            values |= read
+    return values
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_text_has_every_number_once_in_blocks_as_wide_as_the_terminal(width: int) -> None:
+    result = make_result(SURF)
+    text = as_text(result, width).partition("* best of its column")[0]
+    for method in result.methods:
+        star = "*" if method.name == "adrem-lr" else ""
+        expected = {
+            pair: f"{entry.accuracy:.1f}{star}" for (name, pair), entry in result.entries.items() if name == method.name
+        }
+        assert len(expected) == 13
+        assert text_values(text, result.columns, f"{method.name} ") == expected
+
+
+def test_text_marks_the_best_and_the_far() -> None:
+    lines = as_text(make_two()).splitlines()
+    assert "adrem-svm     89.5*  60.7*" in lines
+    assert "source-svm    73.8   60.5" in lines
+    assert "  difference  +0.1  -11.9!" in lines
+    assert "* best of its column" in " ".join(lines)
+
+
+def test_text_shows_what_others_published_below() -> None:
+    text = as_text(make_result(SURF))
+    below = text.partition("Published by others, not run here")[2]
+    for line in make_result(SURF).elsewhere:
+        label = line.method if line.features == "surf" else f"{line.method} ({line.features})"
+        read = text_values(below, [*SURF.pairs, "avg"], f"{label}  ")
+        assert {pair: float(value) for pair, value in read.items()} == line.values
+        assert len(read) == 13
+    assert "Sun et al. 2016, table 3; Long et al. 2016 (RTN), table 2;" in " ".join(below.split())
+
+
+def test_text_of_a_table_without_results() -> None:
+    text = as_text(make_result(OFFICE, ()))
+    assert text == "office-31/resnet50: Office-31, ResNet-50 features, all rows\n  Nothing is finished yet.\n"
+
+
+def markdown_tables(text: str) -> list[list[list[str]]]:
+    tables: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert line.endswith("|")
+            tables[-1].append([cell.strip() for cell in line[1:-1].split("|")])
+        elif tables[-1]:
+            tables.append([])
+    return [table for table in tables if table]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
+def test_rows_of_markdown_have_as_many_cells_as_the_head(protocol: Protocol) -> None:
+    result = make_result(protocol)
+    tables = markdown_tables(as_markdown(result))
+    assert len(tables) == 1 + bool(result.elsewhere)
+    for table in tables:
+        assert {len(row) for row in table} == {len(protocol.pairs) + 2}
+        assert table[0] == ["method", *protocol.pairs, "avg"]
+        assert re.fullmatch("-{3}(,-{3}:)+", ",".join(table[1]))
+
+
+def test_markdown_marks_the_best_and_the_far() -> None:
+    ours, _ = markdown_tables(as_markdown(make_two()))
+    assert ["source-svm", "73.8", "60.5"] in ours
+    assert ["adrem-svm", "**89.5**", "**60.7**"] in ours
+    assert ["&nbsp;&nbsp;difference", "+0.1", "-11.9 !"] in ours
+
+
+def test_markdown_of_a_table_without_results_says_so() -> None:
+    text = as_markdown(make_result(OFFICE, ()))
+    assert text.endswith("Nothing is finished yet.\n")
+    assert "|" not in text
+
+
+def assert_latex_is_sound(text: str) -> None:
+    """Braces, dollars and environments close, and every row has as many cells as there are columns."""
+    code = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    depth = 0
+    for character in re.sub(r"\\[\\{}$&%_#]", "", code):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    assert code.count("$") % 2 == 0
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", code) == [
+        ("begin", "table"),
+        ("begin", "tabular"),
+        ("end", "tabular"),
+        ("end", "table"),
+    ]
+    spec = re.search(r"\\begin\{tabular\}\{(l+r*)\}", code)
+    assert spec is not None
+    body = code.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
+    rows = [line for line in body.splitlines() if line and line != r"\midrule"]
+    assert len(rows) > 1
+    for row in rows:
+        assert row.endswith(r" \\")
+        assert len(re.findall(r"(?<!\\)&", row)) == len(spec[1]) - 1
+    assert not re.search(r"(?<!\\)[_#%]", code)
+    assert code.isascii()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
+def test_latex_is_sound(protocol: Protocol) -> None:
+    assert_latex_is_sound(as_latex(make_result(protocol)))
+
+
+def test_latex_escapes_what_means_something_there() -> None:
+    protocol = replace(OFFICE, title="100% of R&D_1, #1")
+    text = as_latex(make_result(protocol))
+    assert r"100\% of R\&D\_1, \#1" in text
+    assert_latex_is_sound(text)
+
+
+def test_latex_marks_the_best_and_the_far() -> None:
+    lines = as_latex(make_two()).splitlines()
+    assert r"method & A$\to$W & D$\to$A \\" in lines
+    assert r"adrem-svm & \textbf{89.5} & \textbf{60.7} \\" in lines
+    assert r"\quad difference & +0.1 & $-$11.9$^\ast$ \\" in lines
+    assert r"\quad std. & 0.7 & 0.1 \\" in lines
+    assert "% No average: not all pairs are there." in lines
+
+
+def test_latex_of_a_table_without_results_is_a_remark() -> None:
+    (line,) = as_latex(make_result(OFFICE, ())).splitlines()
+    assert line.startswith("% office-31/resnet50")
+    assert line.endswith("Nothing is finished yet.")
+
+
+class Page(HTMLParser):
+    """Checks that tags close, and keeps the cells of tables by row."""
+
+    VOID = frozenset({"meta", "br", "hr"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.rows: list[list[tuple[str, str]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append(("", dict(attrs).get("class") or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("td", "th"):
+            text, classes = self.rows[-1][-1]
+            self.rows[-1][-1] = (text + data, classes)
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
+def test_html_is_sound_and_needs_nothing_from_outside(protocol: Protocol) -> None:
+    text = as_html([make_result(protocol), make_two()])
+    page = Page(text)
+    assert not {name for name, _ in page.attributes} & {"src", "href", "srcset", "data", "action"}
+    assert not re.search(r"https?:|//|@import|url\(|<script|<link", text)
+    widths = [len(row) for row in page.rows]
+    assert set(widths) == {len(protocol.pairs) + 2, 3}
+    assert protocol.name in page.words
+    assert text.startswith("<!doctype html>")
+
+
+def test_html_marks_the_best_and_the_far() -> None:
+    page = Page(as_html([make_two()]))
+    assert [("adrem-svm", ""), ("89.5", "best"), ("60.7", "best")] in page.rows
+    assert [("difference", ""), ("+0.1", ""), ("-11.9", "far")] in page.rows
+    assert [("published", ""), ("73.8", ""), ("60.3", "")] in page.rows
+    classes = [name for row in page.rows for _, name in row]
+    assert (classes.count("best"), classes.count("far")) == (2, 1)
+    assert any("No average" in word for word in page.words)
+
+
+def test_html_escapes_what_means_something_there() -> None:
+    result = make_result(replace(OFFICE, title="a < b & <script>alert(1)</script>"))
+    text = as_html([result])
+    assert "<script" not in text
+    assert "a < b & <script>alert(1)</script>." in "".join(Page(text).words)
+
+
+def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
+    results = [make_result(OFFICE), make_result(SURF, repeats=1)]
+    text = as_csv(results)
+    header = "table,features,method,pair,repeats,accuracy,std,published,published_source"
+    assert text.partition("\n")[0] == header
+    rows = list(csv.DictReader(io.StringIO(text)))
+    expected = [(r, method, pair, entry) for r in results for (method, pair), entry in r.entries.items()]
+    assert len(rows) == len(expected) == 4 * 7 + 4 * 13
+    for row, (result, method, pair, entry) in zip(rows, expected, strict=True):
+        assert None not in row
+        assert (row["table"], row["features"]) == (result.protocol.table, result.protocol.features)
+        assert (row["method"], row["pair"], int(row["repeats"])) == (method, pair, entry.repeats)
+        assert float(row["accuracy"]) == pytest.approx(entry.accuracy, abs=6e-4)
+        assert (row["std"] == "") == (entry.std is None)
+        if entry.std is not None:
+            assert float(row["std"]) == pytest.approx(entry.std, abs=6e-4)
+        if entry.published is None:
+            assert row["published"] == row["published_source"] == ""
+        else:
+            assert (float(row["published"]), row["published_source"]) == entry.published
+
+
+@pytest.mark.parametrize(
+    ("form", "one"), [("table", lambda r: as_text(r, 60)), ("md", as_markdown), ("latex", as_latex)]
+)
+def test_forms_of_one_table_come_one_after_the_other(form: str, one: Callable[[TableResult], str]) -> None:
+    results = [make_two(), make_result(SURF)]
+    assert render(results, form, 60) == one(results[0]) + "\n" + one(results[1])
+
+
+def test_forms_of_many_tables_are_one_file() -> None:
+    results = [make_two(), make_result(SURF)]
+    assert render(results, "csv") == as_csv(results)
+    assert render(results, "html") == as_html(results)
+
+
+def test_the_command_line_knows_the_forms() -> None:
+    assert bench.FORMS == FORMS
+    for form in FORMS:
+        assert "adrem-svm" in render([make_two()], form)

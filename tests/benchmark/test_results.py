@@ -1,0 +1,236 @@
+"""Means, spreads and comparisons against sums by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+from scipy.stats import wilcoxon
+
+from adrem.benchmark.methods import find_methods
+from adrem.benchmark.protocols import Protocol, find_protocols
+from adrem.benchmark.published import AVERAGE, Value
+from adrem.benchmark.results import Comparison, Entry, TableResult, read_results, summarize
+from adrem.benchmark.store import Cell, Result
+from adrem.benchmark.tables import as_csv
+
+OFFICE = find_protocols("office-31", "resnet50")[0]
+TWO = replace(OFFICE, pairs=("A-W", "D-A"))
+Accuracies = dict[str, dict[str, list[float]]]
+
+
+def make_results(protocol: Protocol, accuracies: Accuracies) -> dict[Cell, Result]:
+    """Cells of methods, pairs and repetitions, finished one after the other."""
+    return {
+        Cell(protocol.table, protocol.features, pair, repetition, method, "d", "i"): Result(
+            {"accuracy": value}, 1.0, f"2026-01-{1 + repetition:02d}T00:00:00+00:00"
+        )
+        for method, by_pair in accuracies.items()
+        for pair, values in by_pair.items()
+        for repetition, value in enumerate(values)
+    }
+
+
+def summary(protocol: Protocol, accuracies: Accuracies) -> TableResult:
+    return summarize(protocol, find_methods(), make_results(protocol, accuracies))
+
+
+def test_mean_and_deviation_over_the_repetitions() -> None:
+    values = [88.0, 90.0, 89.5]
+    entry = summary(OFFICE, {"adrem-svm": {"A-W": values}}).entries["adrem-svm", "A-W"]
+    assert entry.repeats == 3
+    assert entry.accuracy == pytest.approx(mean(values))
+    assert entry.std == pytest.approx(stdev(values))
+    assert entry.published == Value(89.4, "van Laarhoven and Marchiori 2018, text")
+    assert entry.difference == pytest.approx(mean(values) - 89.4)
+
+
+def test_one_repetition_has_no_deviation_and_is_never_far() -> None:
+    entry = summary(OFFICE, {"adrem-svm": {"A-W": [10.0]}}).entries["adrem-svm", "A-W"]
+    assert (entry.repeats, entry.accuracy, entry.std) == (1, 10.0, None)
+    assert not entry.differs
+
+
+def test_without_a_published_value_there_is_no_difference() -> None:
+    entry = summary(OFFICE, {"adrem-lr": {"A-W": [10.0, 11.0]}}).entries["adrem-lr", "A-W"]
+    assert entry.published is None
+    assert entry.difference is None
+    assert not entry.differs
+
+
+def test_the_average_is_over_the_pairs_of_a_repetition() -> None:
+    result = summary(TWO, {"adrem-svm": {"D-A": [70.0, 74.0, 75.0], "A-W": [90.0, 80.0, 88.0]}})
+    average = result.entries["adrem-svm", AVERAGE]
+    means = [80.0, 77.0, 81.5]
+    assert average.repeats == 3
+    assert average.accuracy == pytest.approx(mean(means))
+    assert average.std == pytest.approx(stdev(means))
+    assert average.published is not None
+    assert average.published.accuracy == 87.0
+    assert result.columns == ["A-W", "D-A", AVERAGE]
+
+
+def test_the_average_is_over_repetitions_that_all_pairs_have() -> None:
+    result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0, 1.0], "D-A": [70.0, 74.0]}})
+    average = result.entries["adrem-svm", AVERAGE]
+    assert (average.repeats, average.accuracy) == (2, 78.5)
+    assert result.entries["adrem-svm", "A-W"].repeats == 3
+
+
+def test_repetitions_are_matched_by_number_not_by_place() -> None:
+    results = make_results(TWO, {"adrem-svm": {"A-W": [90.0, 80.0], "D-A": [70.0, 74.0, 60.0]}})
+    gone = Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")
+    del results[gone]
+    average = summarize(TWO, find_methods(), results).entries["adrem-svm", AVERAGE]
+    assert (average.repeats, average.accuracy, average.std) == (1, (80.0 + 74.0) / 2, None)
+
+
+def test_there_is_no_average_until_all_pairs_are_there() -> None:
+    result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0]}, "source-svm": {"A-W": [1.0], "D-A": [2.0]}})
+    assert ("adrem-svm", AVERAGE) not in result.entries
+    assert result.entries["source-svm", AVERAGE].accuracy == 1.5
+    assert result.columns == ["A-W", "D-A", AVERAGE]
+    assert summary(TWO, {"adrem-svm": {"D-A": [90.0]}}).columns == ["D-A"]
+
+
+def test_there_is_no_average_without_a_shared_repetition() -> None:
+    results = make_results(TWO, {"adrem-svm": {"A-W": [90.0], "D-A": [70.0, 74.0]}})
+    del results[Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")]
+    result = summarize(TWO, find_methods(), results)
+    assert set(result.entries) == {("adrem-svm", "A-W"), ("adrem-svm", "D-A")}
+
+
+def test_cells_of_other_tables_and_features_are_left_out() -> None:
+    results = make_results(TWO, {"adrem-svm": {"A-W": [90.0]}})
+    for protocol in (replace(TWO, features="decaf"), replace(TWO, table="office-caltech-full")):
+        results |= make_results(protocol, {"adrem-svm": {"A-W": [1.0, 2.0]}, "source-lr": {"A-W": [1.0]}})
+    result = summarize(TWO, find_methods(), results)
+    assert {key: entry.accuracy for key, entry in result.entries.items()} == {("adrem-svm", "A-W"): 90.0}
+    assert result.finished.startswith("2026-01-01")
+    assert [method.name for method in result.methods] == ["adrem-svm"]
+
+
+def test_the_day_is_that_of_the_newest_result() -> None:
+    assert summary(TWO, {"adrem-svm": {"A-W": [1.0, 2.0, 3.0], "D-A": [1.0]}}).finished.startswith("2026-01-03")
+    assert summary(TWO, {}).finished == ""
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "std", "repeats", "differs"),
+    [
+        # Two standard errors are 1.0, and what rounding hides is 0.05.
+        (81.04, 1.0, 4, False),
+        (81.06, 1.0, 4, True),
+        (78.96, 1.0, 4, False),
+        (78.94, 1.0, 4, True),
+        (80.51, 1.0, 16, False),
+        (80.56, 1.0, 16, True),
+        (80.04, 0.0, 5, False),
+        (80.06, 0.0, 5, True),
+        (99.0, None, 1, False),
+    ],
+)
+def test_far_is_beyond_two_standard_errors_and_the_rounding(
+    accuracy: float, std: float | None, repeats: int, differs: bool
+) -> None:
+    assert Entry(repeats, accuracy, std, Value(80.0, "somebody")).differs is differs
+    assert not Entry(repeats, accuracy, std, None).differs
+
+
+def test_far_by_the_numbers_of_a_summary() -> None:
+    values = [89.0, 91.0, 93.0, 91.0]  # 91.0, and 1.6 from the published 89.4
+    limit = 2 * stdev(values) / sqrt(4) + 0.05
+    assert limit > 1.6
+    assert not summary(OFFICE, {"adrem-svm": {"A-W": values}}).entries["adrem-svm", "A-W"].differs
+    assert summary(OFFICE, {"adrem-svm": {"A-W": values * 4}}).entries["adrem-svm", "A-W"].differs
+
+
+def test_comparisons_count_pairs_and_give_wilcoxon_s_p() -> None:
+    first = dict(zip(OFFICE.pairs, ([60.0], [61.0], [62.0], [63.0], [64.0], [65.0]), strict=True))
+    second = dict(zip(OFFICE.pairs, ([61.0], [63.0], [65.0], [67.0], [63.5], [71.0]), strict=True))
+    result = summary(OFFICE, {"source-svm": first, "adrem-svm": second})
+    differences = [a - b for ([a], [b]) in zip(first.values(), second.values(), strict=True)]
+    (comparison,) = result.comparisons
+    assert comparison == Comparison("source-svm", "adrem-svm", 1, 0, 5, float(wilcoxon(differences).pvalue))
+    # The smallest of six ranks is the only positive one: two of the 64 signs are as extreme on either side.
+    assert comparison.p == pytest.approx(2 * 2 / 2**6)
+
+
+def test_all_methods_are_compared_with_each_other_over_the_pairs_they_share() -> None:
+    accuracies: Accuracies = {
+        "source-svm": {pair: [50.0] for pair in OFFICE.pairs},
+        "adrem-svm": {pair: [60.0 + k] for k, pair in enumerate(OFFICE.pairs)},
+        "adrem-lr": {"A-D": [40.0], "A-W": [70.0]},
+    }
+    by_names = {(c.first, c.second): c for c in summary(OFFICE, accuracies).comparisons}
+    assert by_names.keys() == {("source-svm", "adrem-svm"), ("source-svm", "adrem-lr"), ("adrem-svm", "adrem-lr")}
+    assert by_names["source-svm", "adrem-svm"] == Comparison("source-svm", "adrem-svm", 0, 0, 6, 2 / 2**6)
+    other = by_names["source-svm", "adrem-lr"]
+    assert (other.wins, other.ties, other.losses) == (1, 0, 1)
+
+
+def test_ties_are_counted_and_do_not_hide_in_the_last_bits() -> None:
+    values = [0.1, 0.2, 0.3]
+    accuracies: Accuracies = {
+        "source-svm": {"A-W": values, "D-A": [50.0]},
+        "adrem-svm": {"A-W": values[::-1], "D-A": [60.0]},
+    }
+    accuracies["adrem-svm"]["A-W"][0] += 1e-12
+    (comparison,) = summary(TWO, accuracies).comparisons
+    assert (comparison.wins, comparison.ties, comparison.losses) == (0, 1, 1)
+    assert comparison.p == 1.0  # of the one pair that differs
+
+
+def test_equal_methods_have_a_p_of_one() -> None:
+    same: dict[str, list[float]] = {"A-W": [50.0, 60.0], "D-A": [70.0]}
+    (comparison,) = summary(TWO, {"source-svm": same, "adrem-svm": same}).comparisons
+    assert comparison == Comparison("source-svm", "adrem-svm", 0, 2, 0, 1.0)
+
+
+def test_methods_without_a_shared_pair_are_not_compared() -> None:
+    assert summary(TWO, {"source-svm": {"A-W": [1.0]}, "adrem-svm": {"D-A": [1.0]}}).comparisons == []
+    assert summary(TWO, {"source-svm": {"A-W": [1.0], "D-A": [1.0]}}).comparisons == []
+
+
+def test_the_best_of_a_column_is_the_best_as_printed() -> None:
+    accuracies: Accuracies = {
+        "source-svm": {"A-W": [80.04], "D-A": [70.0]},
+        "adrem-svm": {"A-W": [79.96]},
+        "adrem-lr": {"A-W": [79.94]},
+    }
+    result = summary(TWO, accuracies)
+    assert result.best("A-W") == 80.0
+    assert result.best("D-A") is None  # one alone is not the best
+    assert result.best(AVERAGE) is None
+
+
+def test_lines_of_others_leave_out_what_was_run() -> None:
+    run = summary(OFFICE, {"adrem-svm": {"A-W": [80.0]}})
+    assert "Ad-REM" not in {line.method for line in run.elsewhere}
+    assert {line.method for line in run.elsewhere} >= {"JAN", "Source"}
+    assert {line.features for line in run.elsewhere} == {"alexnet-finetuned", "resnet50-finetuned", "resnet50"}
+
+
+def test_tables_are_read_back_from_their_csv() -> None:
+    (decaf,) = find_protocols("office-31", "decaf")
+    tables = [
+        summary(OFFICE, {"adrem-svm": {pair: [70.0 + k, 71.0] for k, pair in enumerate(OFFICE.pairs)}}),
+        summary(decaf, {"source-svm": {"A-W": [50.0]}, "adrem-lr": {"A-W": [60.125], "D-A": [70.0]}}),
+    ]
+    text = as_csv(tables)
+    read = read_results(text)
+    assert as_csv(read) == text
+    for before, after in zip(tables, read, strict=True):
+        assert after.protocol == before.protocol
+        assert after.methods == before.methods
+        assert after.columns == before.columns
+        assert after.comparisons == before.comparisons
+        assert after.elsewhere == before.elsewhere
+        assert after.finished == ""
+        for key, entry in before.entries.items():
+            again = after.entries[key]
+            assert (again.repeats, again.published) == (entry.repeats, entry.published)
+            assert again.accuracy == pytest.approx(entry.accuracy, abs=6e-4)
+            assert again.std == (None if entry.std is None else pytest.approx(entry.std, abs=6e-4))

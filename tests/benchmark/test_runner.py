@@ -1,0 +1,311 @@
+"""Cells are run once: whatever fails, is killed or is started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+
+from adrem import AdREM
+from adrem.benchmark.methods import METHODS, Method, find_methods
+from adrem.benchmark.protocols import PROTOCOLS, Draw, Protocol, find_protocols
+from adrem.benchmark.runner import Home, Observer, Work, identity, plan, run, run_cell
+from adrem.benchmark.store import Cell, Store
+from adrem.datasets import load
+
+# Rows enough for all ten digits, and few enough to be quick.
+DIGITS = Protocol("digits", "pixels", "Digits", "digits-shift", (), ("S-T",), 3, Draw(per_class=12, n_target=150))
+CELLS = [Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(6)]
+
+
+def make_work(failing: int | None = None) -> Work:
+    """Work that notes down in the folder of the data which cell it was given, and fails on one of them.
+
+    A function made here travels to other processes whole, whatever way this file was imported.
+    """
+
+    def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
+        with (Path(str(home)) / str(cell.repetition)).open("a") as log:
+            log.write("run\n")
+        if cell.repetition == failing:
+            raise RuntimeError(f"cell {failing} can't be run")
+        return {"accuracy": cell.repetition / 7}, 0.25
+
+    return work
+
+
+def times_run(log: Path) -> dict[int, int]:
+    return {int(path.name): len(path.read_text().splitlines()) for path in log.iterdir()}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    return folder
+
+
+def test_protocols_without_data_are_skipped_and_it_says_why(tmp_path: Path) -> None:
+    planned = plan([*PROTOCOLS, DIGITS], find_methods(["source-svm"]), home=tmp_path)
+    assert planned.protocols == [DIGITS]
+    assert {cell.task for cell in planned.cells} == {"digits"}
+    assert list(planned.skipped) == [protocol.name for protocol in PROTOCOLS]
+    assert planned.skipped["office-31/decaf"] == (
+        "the files of office-31-decaf are not there; `adrem datasets info office-31-decaf` says which to put where."
+    )
+
+
+def test_a_plan_has_a_cell_a_repetition_pair_and_method() -> None:
+    methods = find_methods(["source-svm", "adrem-lr"])
+    planned = plan([DIGITS], methods)
+    checksum = load("digits-shift").checksum
+    assert planned.methods == methods
+    assert planned.skipped == {}
+    assert planned.cells == [
+        Cell("digits", "pixels", "S-T", repetition, method.name, checksum, identity(DIGITS, method))
+        for repetition in range(3)
+        for method in methods
+    ]
+    fewer = plan([DIGITS], methods, repeats=2)
+    assert fewer.cells == planned.cells[:4]
+    assert [protocol.repeats for protocol in fewer.protocols] == [2]
+    assert plan([DIGITS], methods, repeats=4).cells[:6] == planned.cells
+
+
+def test_only_the_pairs_asked_for_are_planned() -> None:
+    both = replace(DIGITS, pairs=("S-T", "T-S"))
+    for pairs, expected in ((None, ["S-T", "T-S"]), ({"T-S"}, ["T-S"]), ({"A-W"}, [])):
+        planned = plan([both], find_methods(["adrem-svm"]), pairs=pairs, repeats=1)
+        assert [cell.pair for cell in planned.cells] == expected
+
+
+def test_stored_results_are_planned_without_their_data(tmp_path: Path) -> None:
+    protocols, methods = find_protocols("office-31"), find_methods(["adrem-svm"])
+    store = Store(tmp_path / "cache")
+    cell = Cell("office-31", "decaf", "A-W", 1, "adrem-svm", "of then", identity(protocols[1], methods[0]))
+    store.put(cell, {"accuracy": 50.0}, 1.0)
+    planned = plan(protocols, methods, home=tmp_path, store=store)
+    assert planned.protocols == protocols[1:]
+    assert list(planned.skipped) == ["office-31/resnet50"]
+    assert list(store.get(planned.cells)) == [cell]
+    assert plan(protocols, methods, home=tmp_path).cells == []
+
+
+def test_the_identity_changes_with_all_that_a_result_depends_on() -> None:
+    method = METHODS["adrem-svm"]
+    known = identity(DIGITS, method)
+    assert known == identity(replace(DIGITS, repeats=9, title="other"), replace(method, title="other", published=()))
+    assert identity(DIGITS, replace(method, version=2)) != known
+    assert identity(DIGITS, replace(method, make=lambda seed: AdREM(tol=0.01, random_state=seed))) != known
+    assert identity(DIGITS, METHODS["adrem-lr"]) != known
+    assert identity(replace(DIGITS, scaling=("joint-std",)), method) != known
+    assert identity(replace(DIGITS, draw=Draw()), method) != known
+    assert json.loads(known)["version"] == 1
+
+
+def test_a_new_version_of_a_method_is_run_again(tmp_path: Path) -> None:
+    method = METHODS["adrem-svm"]
+    store = Store(tmp_path)
+    for cell in plan([DIGITS], [method]).cells:
+        store.put(cell, {"accuracy": 1.0}, 1.0)
+    assert len(store.get(plan([DIGITS], [method]).cells)) == 3
+    assert store.get(plan([DIGITS], [replace(method, version=2)]).cells) == {}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_cell_is_run_once_and_stored(tmp_path: Path, log: Path, jobs: int) -> None:
+    store = Store(tmp_path / "cache")
+    run(CELLS, store, jobs=jobs, home=log, work=make_work())
+    found = store.get(CELLS)
+    assert {cell: (result.values, result.seconds) for cell, result in found.items()} == {
+        cell: ({"accuracy": cell.repetition / 7}, 0.25) for cell in CELLS
+    }
+    assert times_run(log) == dict.fromkeys(range(6), 1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_fails_keeps_no_other_from_being_stored(tmp_path: Path, log: Path, jobs: int) -> None:
+    store = Store(tmp_path / "cache")
+    failed = run(CELLS, store, jobs=jobs, home=log, work=make_work(failing=2))
+    assert [(cell, str(error)) for cell, error in failed.items()] == [(CELLS[2], "cell 2 can't be run")]
+    assert set(store.get(CELLS)) == set(CELLS) - {CELLS[2]}
+    missing = [cell for cell in CELLS if cell not in store.get(CELLS)]
+    assert run(missing, store, jobs=jobs, home=log, work=make_work()) == {}
+    assert {cell.repetition: result.values["accuracy"] for cell, result in store.get(CELLS).items()} == {
+        n: n / 7 for n in range(6)
+    }
+    assert times_run(log) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 1}
+
+
+def test_the_observer_hears_of_a_cell_before_it_is_run_and_once_it_is_stored(tmp_path: Path, log: Path) -> None:
+    store = Store(tmp_path / "cache")
+    heard: list[tuple[str, int]] = []
+
+    class Witness(Observer):
+        def begin(self, cell: Cell) -> None:
+            assert not (log / str(cell.repetition)).exists()
+            heard.append(("begin", cell.repetition))
+
+        def end(self, cell: Cell, seconds: float) -> None:
+            assert cell in store.get([cell])
+            assert seconds == 0.25
+            heard.append(("end", cell.repetition))
+
+    run(CELLS[:3], store, home=log, work=make_work(), observer=Witness())
+    assert heard == [(word, n) for n in range(3) for word in ("begin", "end")]
+
+
+# Runs what is missing of 40 cells in a process that is killed after a while, again and again, and in the end one that
+# is not. Says what was stored before each.
+KILLED = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from adrem.benchmark.runner import run
+from adrem.benchmark.store import Cell, Store
+
+def work(cell, home):
+    with open(home, "a") as log:
+        log.write(f"{cell.repetition}\\n")
+    time.sleep(0.01)
+    return {"accuracy": cell.repetition / 7}, 0.0
+
+folder, kills = Path(sys.argv[1]), int(sys.argv[2])
+cells = [Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(40)]
+chance = random.Random(0)
+for k in range(kills + 1):
+    found = Store(folder).get(cells)
+    print(json.dumps({cell.repetition: result.values["accuracy"] for cell, result in found.items()}), flush=True)
+    pid = os.fork()
+    if pid == 0:
+        run([cell for cell in cells if cell not in found], Store(folder), home=folder / f"log {k}", work=work)
+        os._exit(0)
+    if k < kills:
+        time.sleep(chance.uniform(0.0, 0.12))
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+def test_runs_that_are_killed_go_on_where_they_were(tmp_path: Path) -> None:
+    kills = 12
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(kills)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    stored = [json.loads(line) for line in done.stdout.splitlines()]
+    logs = [tmp_path / f"log {k}" for k in range(kills + 1)]
+    started = [log.read_text().split() if log.exists() else [] for log in logs]
+    assert len(stored) == kills + 1
+    for before, begun in zip(stored, started, strict=True):
+        assert not before.keys() & set(begun)
+    for before, after, begun in zip(stored, stored[1:], started, strict=False):
+        assert before.items() <= after.items()
+        assert len(set(begun) - after.keys()) <= 1  # what was running when it was killed
+    assert any(len(begun) > 0 for begun in started[:-1])
+    found = Store(tmp_path).get([replace(CELLS[0], repetition=n) for n in range(40)])
+    assert {cell.repetition: result.values["accuracy"] for cell, result in found.items()} == {
+        n: n / 7 for n in range(40)
+    }
+    again = Counter(n for begun in started for n in begun)
+    assert again.total() <= 40 + kills
+
+
+# Two cells in processes of their own, that show for some seconds that they are alive.
+ORPHANED = """
+import sys, time
+from pathlib import Path
+from adrem.benchmark.runner import run
+from adrem.benchmark.store import Cell, Store
+
+def work(cell, home):
+    for _ in range(300):
+        with open(home / str(cell.repetition), "a") as log:
+            log.write(".")
+        time.sleep(0.05)
+    return {}, 0.0
+
+folder = Path(sys.argv[1])
+run([Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(2)], Store(folder), jobs=2, home=folder, work=work)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is not told there that its parent has ended")
+def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
+    logs = [tmp_path / "0", tmp_path / "1"]
+    with subprocess.Popen([sys.executable, "-c", ORPHANED, str(tmp_path)], stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not all(log.exists() for log in logs):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+    time.sleep(3.0)
+    sizes = [log.stat().st_size for log in logs]
+    time.sleep(0.7)
+    assert [log.stat().st_size for log in logs] == sizes
+    assert max(sizes) < 300
+
+
+@pytest.fixture
+def digits(monkeypatch: pytest.MonkeyPatch) -> Protocol:
+    monkeypatch.setattr("adrem.benchmark.runner.PROTOCOLS", (DIGITS,))
+    return DIGITS
+
+
+@pytest.mark.parametrize("name", ["source-svm", "adrem-svm"])
+def test_a_cell_is_the_estimator_on_the_rows_of_the_repetition(digits: Protocol, tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path)
+    planned = plan([digits], find_methods([name]), repeats=2)
+    run(planned.cells, store)
+    found = store.get(planned.cells)
+    data = load("digits-shift")
+    for cell in planned.cells:
+        X_source, y_source, X_target, y_target = digits.make_pair(data, "S-T", cell.repetition)
+        model = AdREM(random_state=cell.repetition)
+        if name == "source-svm":
+            labels = model.fit(X_source, y_source).predict(X_target)
+        else:
+            labels = model.fit(X_source, y_source, X_target=X_target).transduction_
+        result = found[cell]
+        assert result.values == {"accuracy": 100 * np.mean(labels == y_target), "C": model.C_, "warnings": []}
+        assert 50.0 < result.values["accuracy"] < 100.0
+        assert 0.0 < result.seconds < 60.0
+    assert len({result.values["accuracy"] for result in found.values()}) == 2
+
+
+class Loud:
+    """An estimator that says 3 of all rows, and warns."""
+
+    C_ = np.float32(0.5)
+
+    def fit(self, X: Any, y: Any, X_target: Any) -> Self:  # noqa: ARG002
+        for text in ("second", "first", "second"):
+            warnings.warn(text, UserWarning, stacklevel=1)
+        self.transduction_ = np.full(len(X_target), 3)
+        return self
+
+    def get_params(self, deep: bool) -> dict[str, Any]:  # noqa: ARG002
+        return {}
+
+
+def test_warnings_are_part_of_the_result(digits: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = Method("loud", "Loud", lambda _: Loud())
+    monkeypatch.setitem(METHODS, "loud", method)
+    (cell,) = plan([digits], [method], repeats=1).cells
+    values, _ = run_cell(cell, None)
+    threes = np.mean(digits.make_pair(load("digits-shift"), "S-T", 0).y_target == 3)
+    assert values == {
+        "accuracy": 100 * threes,
+        "C": 0.5,
+        "warnings": ["UserWarning: first", "UserWarning: second"],
+    }
+    assert json.loads(json.dumps(values)) == values
