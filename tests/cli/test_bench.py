@@ -35,7 +35,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
     chosen = ["--methods", "source-svm,adrem-svm", "--repeats", "2", "--format", "csv", *words]
-    code, out, err = adrem("bench", "run", TABLE, "--features", "400", *chosen)
+    code, out, err = adrem("bench", "run", TABLE, "--jobs", "1", "--features", "400", *chosen)
     assert code == 0
     assert "16 cells, 0 of them finished before" in err
     rows = read(out)
@@ -47,14 +47,14 @@ def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
     mean = sum(float(source[pair]["accuracy"]) for pair in source if pair != "avg") / 4
     assert float(source["avg"]["accuracy"]) == pytest.approx(mean, abs=1e-3)
     assert adrem("bench", "show", TABLE, "--features", "400", *chosen) == (0, out, "")
-    again = adrem("bench", "run", TABLE, "--features", "400", *chosen)
+    again = adrem("bench", "run", TABLE, "--jobs", "1", "--features", "400", *chosen)
     assert again.out == out
     assert "16 of them finished before" in again.err
 
 
 def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
     chosen = ["--pairs", "K-D,B>E", "--methods", "source-lr", "--repeats", "1", "--features", "400", *words]
-    _, out, _ = adrem("bench", "run", TABLE, *chosen)
+    _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen)
     assert "   K-D    B-E\n" in out
     assert "No average: not all pairs are there." in out
     code, out, err = adrem("bench", "show", TABLE, "--features", "400", "--repeats", "1", *words)
@@ -63,7 +63,9 @@ def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
 
 
 def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
-    code, out, err = adrem("bench", "run", TABLE, "--pairs", "K-D", "--methods", "source-svm", "--repeats", "1", *words)
+    code, out, err = adrem(
+        "bench", "run", TABLE, "--jobs", "1", "--pairs", "K-D", "--methods", "source-svm", "--repeats", "1", *words
+    )
     assert code == 0
     assert "Skipped amazon-standard/all: the files of amazon-reviews are not there" in err
     assert "amazon-standard/400" in out
@@ -75,7 +77,7 @@ def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[st
 
 def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tmp_path: Path) -> None:
     chosen = ["--features", "400", "--methods", "source-svm", "--repeats", "1", "--format", "csv"]
-    _, out, _ = adrem("bench", "run", TABLE, *chosen, *words)
+    _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen, *words)
     runner.load_cached.cache_clear()
     elsewhere = ["--data-home", str(tmp_path / "nowhere"), *words[2:]]
     assert adrem("bench", "show", TABLE, *chosen, *elsewhere) == (0, out, "")
