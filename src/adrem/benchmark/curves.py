@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
 from adrem._voting import by_class, squash
+from adrem.benchmark import protocols
 from adrem.benchmark.methods import METHODS
 from adrem.benchmark.protocols import Protocol, find_protocols
 from adrem.benchmark.runner import Home, identity, load_cached, missing_data
@@ -19,34 +20,29 @@ from adrem.benchmark.store import Cell
 from adrem.datasets import DomainPair
 from adrem.exceptions import DataNotFoundError, LostClassWarning
 
-# The data of both figures, by the protocol they are run under.
-PANELS = {
-    "amazon-reviews": ("amazon-full", "all"),
-    "office-caltech-resnet50": ("office-caltech-full", "resnet50"),
-}
-METHOD = METHODS["adrem-svm"]
-POOL = 201
-SIZES = tuple(range(1, 100, 2))
-RESAMPLES = 500
-ITERATIONS = (1, *range(5, 101, 5))
-MEMBERS = 10
+METHOD = METHODS[protocols.CURVE_METHOD]
 
 
 def ensemble_cells(home: Home) -> tuple[list[Cell], dict[str, str]]:
     """A cell a pair: its pool of members gives all sizes of ensembles."""
-    return _cells("ensemble-size", (0,), {"pool": POOL, "resamples": RESAMPLES, "sizes": SIZES}, home)
+    return _cells(
+        "ensemble-size",
+        (0,),
+        {"pool": protocols.POOL, "resamples": protocols.RESAMPLES, "sizes": protocols.SIZES},
+        home,
+    )
 
 
 def iteration_cells(home: Home) -> tuple[list[Cell], dict[str, str]]:
     """A cell a pair and number of iterations, which stands in the place of the repetition."""
-    return _cells("iterations", ITERATIONS, {"members": MEMBERS}, home)
+    return _cells("iterations", protocols.ITERATIONS, {"members": protocols.MEMBERS}, home)
 
 
 def _cells(
     figure: str, repetitions: tuple[int, ...], settings: dict[str, Any], home: Home
 ) -> tuple[list[Cell], dict[str, str]]:
     cells, skipped = [], {}
-    for data in PANELS:
+    for data in protocols.PANELS:
         protocol = _protocol(data)
         try:
             checksum = load_cached(data, home).checksum
@@ -62,10 +58,10 @@ def run_ensemble_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
     """Accuracy of ensembles of all sizes, drawn many times from one pool of members."""
     begin = perf_counter()
     data = _data(cell, home)
-    model = _fit(data, n_estimators=POOL)
+    model = _fit(data, n_estimators=protocols.POOL)
     scores = np.stack([by_class(s) for s in model._member_scores(data.X_target)])
     truth = np.searchsorted(model.classes_, data.y_target)
-    accuracy = ensemble_accuracy(scores, truth, SIZES, RESAMPLES, np.random.default_rng(0))
+    accuracy = ensemble_accuracy(scores, truth, protocols.SIZES, protocols.RESAMPLES, np.random.default_rng(0))
     values = {"mean": accuracy.mean(axis=0).tolist(), "std": accuracy.std(axis=0, ddof=1).tolist(), "C": model.C_}
     return values, perf_counter() - begin
 
@@ -94,7 +90,7 @@ def run_iteration_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
     """Accuracy of single members after so many iterations."""
     begin = perf_counter()
     data = _data(cell, home)
-    model = _fit(data, n_estimators=MEMBERS, n_iter=cell.repetition)
+    model = _fit(data, n_estimators=protocols.MEMBERS, n_iter=cell.repetition)
     singles = [
         100.0 * float(np.mean(model.classes_[by_class(scores).argmax(axis=1)] == data.y_target))
         for scores in model._member_scores(data.X_target)
@@ -109,7 +105,7 @@ def _fit(data: DomainPair, **params: Any) -> AdREM:
 
 
 def _protocol(data: str) -> Protocol:
-    return find_protocols(*PANELS[data])[0]
+    return find_protocols(*protocols.PANELS[data])[0]
 
 
 def _data(cell: Cell, home: Home) -> DomainPair:

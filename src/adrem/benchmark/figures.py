@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adrem._files import written_whole
-from adrem.benchmark import curves, toys
+from adrem.benchmark import curves, protocols, toys
 from adrem.benchmark.published import published_curve
 from adrem.benchmark.runner import Home, Work, run_cell
 from adrem.benchmark.store import Cell, Result
@@ -41,7 +41,7 @@ def ensemble_series(results: dict[Cell, Result], data: str) -> Series:
     cells = [result.values for cell, result in results.items() if cell.features == data]
     mean = np.mean([values["mean"] for values in cells], axis=0)
     std = np.mean([values["std"] for values in cells], axis=0)
-    return list(curves.SIZES), mean.tolist(), std.tolist()
+    return list(protocols.SIZES), mean.tolist(), std.tolist()
 
 
 def iteration_series(results: dict[Cell, Result], data: str) -> Series:
@@ -56,7 +56,7 @@ def iteration_series(results: dict[Cell, Result], data: str) -> Series:
 
 
 def _shown(results: dict[Cell, Result]) -> list[str]:
-    return [data for data in curves.PANELS if any(cell.features == data for cell in results)]
+    return [data for data in protocols.PANELS if any(cell.features == data for cell in results)]
 
 
 def as_csv(figure: Figure, results: dict[Cell, Result]) -> str:

@@ -13,6 +13,9 @@ from adrem.datasets import DataSet, DomainPair
 from adrem.datasets._load import make_preprocessing
 from adrem.preprocessing import transform_pair
 
+# The methods of every table, by name; another joins by being added here and in `methods.py`.
+METHODS = ("source-svm", "source-lr", "adrem-svm", "adrem-lr")
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -56,6 +59,7 @@ class Protocol:
     pairs: tuple[str, ...]
     repeats: int
     draw: Draw = Draw()
+    methods: tuple[str, ...] = METHODS
 
     @property
     def name(self) -> str:
@@ -194,6 +198,24 @@ PROTOCOLS = (
         5,
     ),
 )
+
+# The sensitivity figures: their data by the protocol it is run under; ensembles of each size drawn out of a pool of
+# members, and single members after each number of iterations.
+PANELS = {
+    "amazon-reviews": ("amazon-full", "all"),
+    "office-caltech-resnet50": ("office-caltech-full", "resnet50"),
+}
+CURVE_METHOD = "adrem-svm"
+POOL = 201
+SIZES = tuple(range(1, 100, 2))
+RESAMPLES = 500
+ITERATIONS = (1, *range(5, 101, 5))
+MEMBERS = 10
+
+# The toy figures: rows of each domain, the iterations whose classifier is shown, and C.
+TOY_ROWS = 200
+TOY_SHOWN = (0, 1, 5, 20)
+TOY_C: dict[str, Any] = {"toy-rotated": "cv", "toy-balance": 0.003}
 
 TABLES = tuple(dict.fromkeys(protocol.table for protocol in PROTOCOLS))
 

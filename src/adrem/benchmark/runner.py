@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from adrem.benchmark.methods import METHODS, Method
+from adrem.benchmark.methods import METHODS, Method, find_methods
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.benchmark.store import Cell, Store
 from adrem.datasets import DataSet, load
@@ -37,24 +37,30 @@ class Plan:
 
 def plan(
     protocols: Iterable[Protocol],
-    methods: Iterable[Method],
+    methods: Iterable[Method] | None = None,
     *,
     pairs: set[str] | None = None,
     repeats: int | None = None,
     home: Home = None,
     store: Store | None = None,
 ) -> Plan:
-    """List the cells. Without its data a protocol is skipped, or read from the store where one is given."""
-    methods = list(methods)
+    """List the cells of the methods given, by default each protocol's own.
+
+    Without its data a protocol is skipped, or read from the store where one is given.
+    """
+    given = None if methods is None else list(methods)
     chosen, cells, skipped = [], [], {}
+    used: dict[str, Method] = {}
     for protocol in protocols:
         checksum = _checksum(protocol, home, store)
         if checksum is None:
             skipped[protocol.name] = missing_data(protocol.data)
             continue
         chosen.append(protocol if repeats is None else replace(protocol, repeats=repeats))
-        cells += _cells(chosen[-1], methods, checksum, pairs)
-    return Plan(chosen, methods, cells, skipped)
+        own = find_methods(protocol.methods) if given is None else given
+        used.update({method.name: method for method in own})
+        cells += _cells(chosen[-1], own, checksum, pairs)
+    return Plan(chosen, list(used.values()), cells, skipped)
 
 
 def _checksum(protocol: Protocol, home: Home, store: Store | None) -> str | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adrem._adrem import AdREM
+from adrem.benchmark.protocols import TOY_C, TOY_ROWS, TOY_SHOWN
 from adrem.datasets import DomainPair, make_imbalanced_arcs, make_rotated_arcs
 
-SHOWN = (0, 1, 5, 20)
 # Okabe and Ito's colours, told apart by colour-blind readers too.
 BLUE, ORANGE, GREEN, BROWN = "#0072B2", "#D55E00", "#009E73", "#8c510a"
 STYLES = {"balanced": (GREEN, "-", "balanced draws"), "random": (BROWN, "--", "random draws")}
@@ -37,18 +37,18 @@ class Toy:
 
 def rotated() -> Toy:
     """The target rotated against the source."""
-    data = make_rotated_arcs(200, 200, random_state=0)
-    return Toy(data, {"balanced": _fit(data, "balanced")}, CURVES)
+    data = make_rotated_arcs(TOY_ROWS, TOY_ROWS, random_state=0)
+    return Toy(data, {"balanced": _fit(data, "balanced", TOY_C["toy-rotated"])}, CURVES)
 
 
 def balance() -> Toy:
     """A target whose classes are close together and not equally common, with and without balanced draws."""
-    data = make_imbalanced_arcs(200, 200, random_state=0)
-    models = {sampling: _fit(data, sampling, C=0.003) for sampling in STYLES}
+    data = make_imbalanced_arcs(TOY_ROWS, TOY_ROWS, random_state=0)
+    models = {sampling: _fit(data, sampling, TOY_C["toy-balance"]) for sampling in STYLES}
     return Toy(data, models, {**CURVES, "balanced_loss": "balanced loss"})
 
 
-def _fit(data: DomainPair, sampling: Any, C: Any = "cv") -> AdREM:
+def _fit(data: DomainPair, sampling: Any, C: Any) -> AdREM:
     model = AdREM(C=C, n_estimators=1, sampling=sampling, store_path=True, random_state=0)
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
@@ -56,8 +56,8 @@ def _fit(data: DomainPair, sampling: Any, C: Any = "cv") -> AdREM:
 def draw_toy(picture: Any, toy: Toy) -> None:
     """Four moments of the classifier above, the curves below."""
     above, below = np.asarray(picture.subfigures(2, 1, height_ratios=(1, 0.95)))
-    panels = above.subplots(1, len(SHOWN))
-    for panel, k in zip(panels, SHOWN, strict=True):
+    panels = above.subplots(1, len(TOY_SHOWN))
+    for panel, k in zip(panels, TOY_SHOWN, strict=True):
         _draw_points(panel, toy.data)
         for sampling, model in toy.models.items():
             _draw_line(panel, model.coef_path_[0, k, 0], sampling)

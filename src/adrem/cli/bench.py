@@ -23,7 +23,7 @@ FORMS = ("table", "md", "csv", "latex", "html")  # those of adrem.benchmark.tabl
 Table = Annotated[str, typer.Argument(help="A table, as `adrem bench list` names it, or `all`.")]
 Features = Annotated[str | None, typer.Option(help="One kind of features, such as surf or resnet50 (default: all).")]
 Pairs = Annotated[str | None, typer.Option(help="Pairs of domains, such as A-W,D-A (default: all).")]
-Methods = Annotated[str | None, typer.Option(help="Methods with commas between them (default: all).")]
+Methods = Annotated[str | None, typer.Option(help="Methods with commas between them (default: the table's).")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: the paper's).")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="Folder of finished results (default: in the cache folder).")
@@ -150,7 +150,8 @@ def _plan(
 
     checked("TABLE", lambda: find_protocols(table))
     protocols = checked("--features", lambda: find_protocols(table, features))
-    chosen = checked("--methods", lambda: find_methods(names_in(methods)))
+    named = names_in(methods)
+    chosen = None if named is None else checked("--methods", lambda: find_methods(named))
     wanted = names_in(pairs)
     pair_names = None if wanted is None else checked("--pairs", lambda: find_pairs(protocols, wanted))
     store = Store(_cache_folder(cache))
