@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types figures check clean
+.PHONY: demo test lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,16 @@ figures: .venv/.dev ## draw the pictures that the README and docs show
 	$(BIN)/adrem bench figure toy-rotated -o docs/pictures
 	$(BIN)/adrem bench figure toy-balance -o docs/pictures
 	$(BIN)/python examples/demo.py docs/pictures/demo.png
+
+TABLES := amazon-standard amazon-full office-caltech-standard office-caltech-full office-31 cross-dataset-testbed
+
+results: .venv/.dev ## run the paper's benchmark on the data in ADREM_DATA, and make its page of the results
+	$(BIN)/adrem bench run all > /dev/null
+	for table in $(TABLES); do \
+	  $(BIN)/adrem bench show $$table --format csv > docs/results/$$table.csv || rm docs/results/$$table.csv; done
+	for figure in ensemble-size iterations; do \
+	  $(BIN)/adrem bench figure $$figure -o docs/pictures && mv docs/pictures/$$figure.csv docs/results/; done
+	$(BIN)/python benchmarks/results_page.py
 
 check: lint types test ## all that continuous integration checks
 
