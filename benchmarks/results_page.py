@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from adrem._files import written_whole
 from adrem.benchmark.protocols import TABLES
 from adrem.benchmark.results import read_results
 from adrem.benchmark.tables import as_markdown
@@ -27,11 +28,11 @@ FIGURES = {
 
 
 def make_page() -> str:
-    parts = ["# Results", (DOCS / "results" / "run.md").read_text().strip(), "## Tables"]
+    parts = ["# Results", (DOCS / "results" / "run.md").read_text("utf-8").strip(), "## Tables"]
     for table in TABLES:
         path = DOCS / "results" / f"{table}.csv"
         if path.exists():
-            parts += [as_markdown(result).strip() for result in read_results(path.read_text())]
+            parts += [as_markdown(result).strip() for result in read_results(path.read_text("utf-8"))]
     parts.append("## Figures")
     for name, caption in FIGURES.items():
         parts += [f"### {name}", caption, f"![{caption}](pictures/{name}.png)"]
@@ -41,8 +42,9 @@ def make_page() -> str:
 def main() -> None:
     page = DOCS / "results.md"
     if "--check" not in sys.argv:
-        page.write_text(make_page())
-    elif page.read_text() != make_page():
+        with written_whole(page) as file:
+            file.write(make_page().encode())
+    elif page.read_text("utf-8") != make_page():
         raise SystemExit("docs/results.md is not what docs/results says: run python benchmarks/results_page.py")
 
 

@@ -11,17 +11,17 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def test_the_page_of_results_is_made_from_the_results() -> None:
-    assert (DOCS / "results.md").read_text() == make_page()
+    assert (DOCS / "results.md").read_text("utf-8") == make_page()
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:
     for page in (DOCS.parent / "README.md", *DOCS.glob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_the_examples_of_the_data_page_run() -> None:
-    text = (DOCS / "data.md").read_text()
+    text = (DOCS / "data.md").read_text("utf-8")
     block = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[-1]
     printed: list[float] = []
     exec(block, {"print": printed.append})  # noqa: S102 - our own text

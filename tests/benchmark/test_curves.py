@@ -128,7 +128,7 @@ def test_a_cell_a_pair_and_one_a_number_of_iterations(data: DataSet) -> None:
     (protocol,) = find_protocols("amazon-full")
     for make, figure, repetitions in (
         (ensemble_cells, "ensemble-size", (0,)),
-        (iteration_cells, "iterations", ITERATIONS),
+        (iteration_cells, "iterations", ITERATIONS[::-1]),
     ):
         cells, _ = make(None)
         assert [(cell.pair, cell.repetition) for cell in cells] == [(p, r) for r in repetitions for p in protocol.pairs]

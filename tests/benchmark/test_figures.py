@@ -17,6 +17,7 @@ from adrem.benchmark.figures import (
     FIGURES,
     Figure,
     as_csv,
+    check_drawing,
     draw,
     ensemble_series,
     find_figure,
@@ -97,7 +98,7 @@ def test_a_panel_shows_ours_over_the_paper_s(name: str, make: Any) -> None:
 @pytest.mark.parametrize(("name", "make"), [("ensemble-size", ensemble_results), ("iterations", iteration_results)])
 def test_the_points_of_the_curves_can_be_read(name: str, make: Any) -> None:
     results = make("amazon-reviews", "office-caltech-resnet50")
-    text = as_csv(find_figure(name), results)
+    text = as_csv(name, {"ensemble-size": ensemble_series, "iterations": iteration_series}[name], results)
     assert text.partition("\n")[0] == "figure,data,x,accuracy,std,published"
     rows = list(csv.DictReader(io.StringIO(text)))
     series = {"ensemble-size": ensemble_series, "iterations": iteration_series}[name]
@@ -112,7 +113,7 @@ def test_the_points_of_the_curves_can_be_read(name: str, make: Any) -> None:
 
 def test_a_point_that_the_paper_lacks_has_none_beside_it() -> None:
     results = {cell("iterations", "amazon-reviews", "B-D", 3): Result({"mean": 70.0, "std": 1.0}, 1.0, "")}
-    text = as_csv(find_figure("iterations"), results)
+    text = as_csv("iterations", iteration_series, results)
     assert text.splitlines()[1:] == ["iterations,amazon-reviews,3,70.000,1.000,"]
 
 
@@ -179,6 +180,7 @@ def test_the_figures_of_results_run_what_they_show() -> None:
 
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    check_drawing(tmp_path)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'adrem\[bench\]'"):
-        draw(find_figure("iterations"), iteration_results("amazon-reviews"), tmp_path)
+        check_drawing(tmp_path)

@@ -156,7 +156,7 @@ def test_the_observer_hears_of_a_cell_before_it_is_run_and_once_it_is_stored(tmp
             assert not (log / str(cell.repetition)).exists()
             heard.append(("begin", cell.repetition))
 
-        def end(self, cell: Cell, seconds: float) -> None:
+        def end(self, cell: Cell, seconds: float | None) -> None:
             assert cell in store.get([cell])
             assert seconds == 0.25
             heard.append(("end", cell.repetition))

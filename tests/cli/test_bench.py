@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from rich.console import Console
 from small_data import accept_any_content, make_home
 
 from adrem.benchmark import protocols, runner
+from adrem.benchmark.methods import METHODS
 from adrem.benchmark.protocols import Draw
+from adrem.benchmark.store import Cell
+from adrem.cli._bars import run_bar
 
 TABLE = "amazon-standard"
 
@@ -126,3 +130,48 @@ def test_a_figure_without_its_data_is_skipped_with_the_reason(adrem: Command, wo
     assert (code, out) == (1, "")
     assert "Skipped amazon-reviews: the files of amazon-reviews are not there" in err
     assert adrem("bench", "figure", "pie", *words).code == 2
+
+
+def test_a_figure_that_could_not_be_drawn_is_refused_before_any_work(
+    adrem: Command, words: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    code, _, err = adrem("bench", "figure", "toy-rotated", "-o", tmp_path / "file", *words)
+    assert code == 1
+    assert "is not a folder: name one for the pictures" in err
+    assert not Path(words[-1]).exists()
+
+
+def test_a_cell_that_fails_is_told_and_the_others_are_shown(
+    adrem: Command, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setitem(METHODS, "source-lr", replace(METHODS["source-lr"], make=METHODS["source-lr"].make))
+    object.__setattr__(METHODS["source-lr"], "label", lambda *_: fail(0))
+    chosen = ["--methods", "source-svm,source-lr", "--features", "400", "--repeats", "1", "--pairs", "K-D", *words]
+    code, out, err = adrem("bench", "run", TABLE, "--jobs", "1", *chosen)
+    assert code == 1
+    assert "Failed: amazon-standard/400 K-D source-lr, repetition 0: KeyError: 'lost'" in err
+    assert "source-svm" in out
+
+
+@pytest.mark.parametrize("option", ["--methods", "--pairs"])
+def test_nothing_named_is_wrong_use(option: str, adrem: Command, words: list[str]) -> None:
+    assert adrem("bench", "run", TABLE, option, ",", *words).code == 2
+
+
+def test_the_bar_shows_what_runs_and_the_time_left() -> None:
+    cells = [Cell("t", "f", pair, 0, "method", "d", "i") for pair in ("A-B", "B-A", "A-C")]
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with run_bar(cells, 1, console) as observer:
+        observer.begin(cells[0])
+        observer.end(cells[0], 90.0)
+        observer.begin(cells[1])
+        observer.end(cells[1], None)
+        observer.begin(cells[2])
+    shown = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    assert "A-C method" in shown
+    assert "left 1:30" in shown
+    assert "2/3" in shown

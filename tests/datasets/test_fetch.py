@@ -250,3 +250,56 @@ def test_a_folder_that_cannot_be_written_is_named(server: Server, tmp_path: Path
 def test_made_data_sets_are_always_there(tmp_path: Path) -> None:
     fetch("digits-shift", tmp_path)
     assert left_in(tmp_path) == {}
+
+
+def busy(request: BaseHTTPRequestHandler) -> None:
+    request.send_error(503)
+
+
+def called_compressed(request: BaseHTTPRequestHandler) -> None:
+    """As some servers do for a .tar.gz, which is to stay as it is."""
+    request.send_response(200)
+    request.send_header("Content-Encoding", "x-gzip")
+    request.send_header("Content-Length", str(len(WHOLE)))
+    request.end_headers()
+    request.wfile.write(WHOLE)
+
+
+def test_a_server_that_is_busy_for_a_while_costs_nothing(server: Server, tmp_path: Path) -> None:
+    server.ways = [cut_off, busy, whole]
+    for _ in range(2):
+        with pytest.raises(DownloadError):
+            fetch(NAME, tmp_path)
+    fetch(NAME, tmp_path)
+    assert server.ranges == [None, f"bytes={HALF}-", f"bytes={HALF}-"]
+
+
+def test_an_archive_that_is_called_a_compressed_transfer_arrives_as_it_is(server: Server, tmp_path: Path) -> None:
+    server.ways = [called_compressed]
+    fetch(NAME, tmp_path)
+    assert (tmp_path / NAME / FILE).read_bytes() == WHOLE
+
+
+def test_what_is_there_and_damaged_is_not_replaced_but_told(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    (tmp_path / NAME).mkdir()
+    (tmp_path / NAME / FILE).write_bytes(WHOLE[:HALF])
+    with pytest.raises(DownloadError, match=r"move what lies in .* away first"):
+        fetch(NAME, tmp_path)
+    assert (tmp_path / NAME / FILE).read_bytes() == WHOLE[:HALF]
+    assert server.ranges == []
+
+
+def test_an_archive_that_lacks_files_is_told_in_terms_of_the_right_folder(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("books_400.mat", make_files("amazon-400")["books_400.mat"])
+    carrier = File("amazon_review.zip", addresses=(Address(server.url),))
+    monkeypatch.setitem(REGISTRY, "amazon-400", replace(REGISTRY["amazon-400"], archives=(carrier,)))
+    server.ways = [lambda request: whole(request, buffer.getvalue())]
+    with pytest.raises(DownloadError, match="it lacks some of its files") as caught:
+        fetch("amazon-400", tmp_path)
+    assert ".incoming" not in str(caught.value)
+    assert str(tmp_path / "amazon-400" / "dvd_400.mat") in str(caught.value)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,4 +153,77 @@ def test_missing_values_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     (tmp_path / "old.csv").write_text("f0,f1,f2,f3,label\n1,2,3,4,0\n1,,3,4,1\n")
     with pytest.raises(DamagedDataError, match=r"old\.csv has rows with NaN"):
+        load_folder(tmp_path)
+
+
+@pytest.mark.parametrize("lines", [("0:1 2:5", "2:2"), ("1:1 3:5", "3:2")])
+def test_svmlight_files_count_their_columns_alike(lines: tuple[str, str], tmp_path: Path) -> None:
+    """The second file has no first column, and does not say whether it counts from 0 or 1."""
+    for name, line in zip(("new", "old"), lines, strict=True):
+        (tmp_path / f"{name}.svm").write_text(f"0 {line}\n1 {line}\n")
+    data = load_folder(tmp_path)
+    np.testing.assert_array_equal(data["new"].X.toarray(), [[1, 0, 5]] * 2)
+    np.testing.assert_array_equal(data["old"].X.toarray(), [[0, 0, 2]] * 2)
+
+
+def test_sparse_archives_say_their_width_and_it_must_be_the_same(tmp_path: Path) -> None:
+    write(tmp_path, "csr.npz")
+    write_csr(tmp_path / "old.npz", np.pad(TABLES["old"], ((0, 0), (0, 3))))
+    with pytest.raises(DamagedDataError, match="old has 7 columns, new has 4"):
+        load_folder(tmp_path)
+
+
+def test_a_sparse_matrix_of_another_form_is_not_taken_for_csr(tmp_path: Path) -> None:
+    write(tmp_path, "csr.npz")
+    sp.save_npz(tmp_path / "old.npz", sp.csc_matrix(np.triu(np.ones((4, 4)))))
+    with pytest.raises(DamagedDataError, match=r"old\.npz holds a sparse matrix that is not CSR"):
+        load_folder(tmp_path)
+
+
+def test_names_may_have_hyphens(tmp_path: Path) -> None:
+    for name, X in TABLES.items():
+        WRITERS["npz"](tmp_path / f"{name}-shop.npz", X)
+    data = load_folder(tmp_path)
+    pair = data.pair(data.pairs[0])
+    np.testing.assert_array_equal(pair.X_source, TABLES["new"])
+    np.testing.assert_array_equal(data.pair("old-shop>new-shop").X_target, TABLES["new"])
+
+
+def test_a_type_that_shows_late_is_read(tmp_path: Path) -> None:
+    rows = "".join(f"0,{k % 2}\n" for k in range(150))
+    for name in TABLES:
+        (tmp_path / f"{name}.csv").write_text(f"f,label\n{rows}0.5,1\n")
+    assert load_folder(tmp_path)["old"].X[-1, 0] == 0.5
+
+
+@pytest.mark.parametrize("label", ["", "word"])
+def test_rows_without_a_label_are_told(label: str, tmp_path: Path) -> None:
+    write(tmp_path, "csv")
+    other = label or "1"
+    (tmp_path / "old.csv").write_text(f"f0,f1,f2,f3,label\n1,2,3,4,{other}\n1,2,3,4,\n")
+    with pytest.raises(DamagedDataError, match=r"old\.csv has rows without a label"):
+        load_folder(tmp_path)
+
+
+def test_labels_of_a_matlab_cell_array_are_words(tmp_path: Path) -> None:
+    words = np.array(["cat", "dog", "emu"])[Y]
+    for name, X in TABLES.items():
+        scipy.io.savemat(tmp_path / f"{name}.mat", {"x": X, "y": words.astype(object)})
+    data = load_folder(tmp_path)
+    np.testing.assert_array_equal(data["old"].y, words)
+
+
+def test_no_folder_and_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError, match="There is no folder"):
+        load_folder(tmp_path / "nowhere")
+    write(tmp_path, "svmlight")
+    (tmp_path / "old.svmlight").write_text("")
+    with pytest.raises(DamagedDataError, match=r"old\.svmlight"):
+        load_folder(tmp_path)
+
+
+def test_without_polars_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "csv")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match=r"polars: pip install 'adrem\[cli\]'"):
         load_folder(tmp_path)

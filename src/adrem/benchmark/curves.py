@@ -35,7 +35,8 @@ def ensemble_cells(home: Home) -> tuple[list[Cell], dict[str, str]]:
 
 def iteration_cells(home: Home) -> tuple[list[Cell], dict[str, str]]:
     """A cell a pair and number of iterations, which stands in the place of the repetition."""
-    return _cells("iterations", protocols.ITERATIONS, {"members": protocols.MEMBERS}, home)
+    # The longest first: the others fill the gaps, and the time left is not thought too short.
+    return _cells("iterations", protocols.ITERATIONS[::-1], {"members": protocols.MEMBERS}, home)
 
 
 def _cells(
@@ -101,7 +102,8 @@ def run_iteration_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
 def _fit(data: DomainPair, **params: Any) -> AdREM:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LostClassWarning)  # of no meaning for a curve
-        return AdREM(random_state=0, **params).fit(data.X_source, data.y_source, X_target=data.X_target)
+        model: AdREM = METHOD.make(0).set_params(**params)
+        return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 
 def _protocol(data: str) -> Protocol:

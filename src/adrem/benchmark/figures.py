@@ -7,6 +7,7 @@ import io
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from adrem.benchmark.store import Cell, Result
 OURS, THEIRS = "#0072B2", "#D55E00"
 Cells = Callable[[Home], tuple[list[Cell], dict[str, str]]]
 Series = tuple[list[int], list[float], list[float]]
+MakeSeries = Callable[[dict[Cell, Result], str], Series]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Figure:
     paint: Callable[[Any, dict[Cell, Result]], None]
     cells: Cells | None = None
     work: Work = run_cell
-    series: Callable[[dict[Cell, Result], str], Series] | None = None
+    series: MakeSeries | None = None
     size: tuple[float, float] = (10, 4.2)
 
 
@@ -59,16 +61,16 @@ def _shown(results: dict[Cell, Result]) -> list[str]:
     return [data for data in protocols.PANELS if any(cell.features == data for cell in results)]
 
 
-def as_csv(figure: Figure, results: dict[Cell, Result]) -> str:
+def as_csv(name: str, series: MakeSeries, results: dict[Cell, Result]) -> str:
     """The points of the curves, ours beside the paper's."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("figure", "data", "x", "accuracy", "std", "published"))
     for data in _shown(results):
-        paper = {point.x: point.accuracy for point in published_curve(figure.name, data)}
-        for x, mean, std in zip(*figure.series(results, data), strict=True) if figure.series else ():
+        paper = {point.x: point.accuracy for point in published_curve(name, data)}
+        for x, mean, std in zip(*series(results, data), strict=True):
             known = f"{paper[x]:.3f}" if x in paper else ""
-            writer.writerow((figure.name, data, x, f"{mean:.3f}", f"{std:.3f}", known))
+            writer.writerow((name, data, x, f"{mean:.3f}", f"{std:.3f}", known))
     return file.getvalue()
 
 
@@ -77,7 +79,7 @@ def _paint_curves(
     results: dict[Cell, Result],
     name: str,
     label: str,
-    series: Callable[[dict[Cell, Result], str], Series],
+    series: MakeSeries,
 ) -> None:
     shown = _shown(results)
     for axes, data in zip(np.atleast_1d(picture.subplots(1, len(shown))), shown, strict=True):
@@ -86,7 +88,9 @@ def _paint_curves(
         axes.fill_between(x, low, high, color=OURS, alpha=0.18, linewidth=0, label="ours, ± one standard deviation")
         axes.plot(x, mean, color=OURS, linewidth=2, label="ours")
         paper = published_curve(name, data)
-        axes.plot([p.x for p in paper], [p.accuracy for p in paper], "o", color=THEIRS, markersize=3.5, label="paper")
+        points = [p.x for p in paper], [p.accuracy for p in paper]
+        axes.plot(*points, "o", color=THEIRS, markersize=3.5, label="paper")
+        axes.errorbar(*points, [p.std or 0.0 for p in paper], fmt="none", color=THEIRS, elinewidth=0.6)
         axes.set(title=data, xlabel=label, ylabel="accuracy on the target (%)", xlim=(0, max(x) + 1))
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right", frameon=False)
@@ -138,12 +142,18 @@ def find_figure(name: str) -> Figure:
     return FIGURES[name]
 
 
+def check_drawing(folder: Path) -> None:
+    """Raise, before any work, if a figure could not be drawn into a folder in the end."""
+    if find_spec("matplotlib") is None:
+        raise ImportError("Figures are drawn by matplotlib: pip install 'adrem[bench]'.")
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is not a folder: name one for the pictures.")
+
+
 def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path]:
     """Draw a figure into a folder as PNG and SVG, with the points of its curves as CSV, and give their paths."""
-    try:
-        from matplotlib.figure import Figure as Picture
-    except ImportError as error:
-        raise ImportError("Figures are drawn by matplotlib: pip install 'adrem[bench]'.") from error
+    from matplotlib.figure import Figure as Picture
+
     picture = Picture(figsize=figure.size, layout="constrained")
     figure.paint(picture, results)
     folder.mkdir(parents=True, exist_ok=True)
@@ -156,5 +166,5 @@ def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path
     if figure.series is not None:
         paths.append(folder / f"{figure.name}.csv")
         with written_whole(paths[-1]) as file:
-            file.write(as_csv(figure, results).encode())
+            file.write(as_csv(figure.name, figure.series, results).encode())
     return paths

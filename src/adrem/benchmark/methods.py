@@ -1,4 +1,4 @@
-"""The methods of the tables, by name. A method joins the benchmark by being added to the list."""
+"""The methods of the benchmark, by name; `protocols.METHODS` says which of them the tables have."""
 
 from __future__ import annotations
 

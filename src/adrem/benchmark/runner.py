@@ -52,6 +52,8 @@ def plan(
     chosen, cells, skipped = [], [], {}
     used: dict[str, Method] = {}
     for protocol in protocols:
+        if pairs is not None and not pairs & set(protocol.pairs):
+            continue
         checksum = _checksum(protocol, home, store)
         if checksum is None:
             skipped[protocol.name] = missing_data(protocol.data)
@@ -108,7 +110,7 @@ def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
         labels, model = METHODS[cell.method].label(data, cell.repetition)
     values = {
         "accuracy": 100.0 * float(np.mean(labels == data.y_target)),
-        "C": float(model.C_),
+        "C": float(model.C_) if hasattr(model, "C_") else None,
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
     return values, perf_counter() - begin
@@ -123,8 +125,8 @@ class Observer:
     def begin(self, cell: Cell) -> None:
         """A cell is about to be run."""
 
-    def end(self, cell: Cell, seconds: float) -> None:
-        """A cell is finished and stored."""
+    def end(self, cell: Cell, seconds: float | None) -> None:
+        """A cell is finished and stored, or has failed where no seconds are given."""
 
 
 def run(
@@ -153,6 +155,7 @@ def run(
     for cell, outcome in finished:
         if isinstance(outcome, Exception):
             failed[cell] = outcome
+            watched.end(cell, None)
             continue
         values, seconds = outcome
         store.put(cell, values, seconds)
@@ -161,7 +164,7 @@ def run(
 
 
 def _run_one(work: Work, cell: Cell, home: Home, parent: int) -> tuple[Cell, tuple[dict[str, Any], float] | Exception]:
-    if parent == os.getppid():
+    if parent != os.getpid():
         _end_with(parent)
     try:
         return cell, work(cell, home)

@@ -58,6 +58,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "results.sqlite"
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is not a folder: name one for the results.")
         folder.mkdir(parents=True, exist_ok=True)
         with self._opened() as connection:
             connection.execute(SCHEMA)

@@ -194,9 +194,7 @@ def as_markdown(result: TableResult) -> str:
     if not grid.rows:
         return f"### {grid.title}\n\n{NOTHING}\n"
     lines = [f"### {grid.title}", "", f"{grid.subtitle}.", "", *table(grid.rows), ""]
-    lines += [
-        f"- {note}" for note in ["Bold: best of its column. " + LEGEND.partition("; ")[2].capitalize(), *grid.notes]
-    ]
+    lines += [f"- {note}" for note in ["Bold: best of its column. " + LEGEND.partition("; ")[2], *grid.notes]]
     if grid.elsewhere:
         lines += ["", f"{ELSEWHERE}: {grid.sources}.", "", *table(grid.elsewhere)]
     return "\n".join(lines) + "\n"
@@ -283,8 +281,10 @@ def as_html(results: Iterable[TableResult]) -> str:
 def _section(grid: Grid) -> str:
     name, _, description = grid.title.partition(": ")
     parts = [f"<h2>{html.escape(name)}</h2>", f"<p>{html.escape(description)}.</p>"]
+    if not grid.rows:
+        return "<section>\n" + "\n".join([*parts, f"<p>{NOTHING}</p>"]) + "\n</section>"
     parts.append(_html_table(grid, grid.rows, grid.subtitle))
-    legend = "Underlined: best of its column. " + LEGEND.partition("; ")[2].capitalize()
+    legend = "Underlined: best of its column. " + LEGEND.partition("; ")[2]
     parts.append("<ul>" + "".join(f"<li>{html.escape(note)}</li>" for note in [legend, *grid.notes]) + "</ul>")
     if grid.elsewhere:
         parts.append(_html_table(grid, grid.elsewhere, f"{ELSEWHERE}: {grid.sources}"))

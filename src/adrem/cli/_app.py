@@ -41,8 +41,9 @@ def root(
 
 def run() -> None:
     """Run the app; an error becomes one line unless --debug asks for all of it."""
+    arguments = [word for word in sys.argv[1:] if word != "--debug"]  # understood wherever it stands
     try:
-        app()
+        app(arguments, prog_name="adrem")
     except KeyboardInterrupt:
         _fail("Stopped.", 130)
     except Exception as error:  # whatever it is, a person gets a line and not a traceback

@@ -34,11 +34,12 @@ class BarObserver(Observer):
             self._running[cell] = None
             self._show(0)
 
-    def end(self, cell: Cell, seconds: float) -> None:
+    def end(self, cell: Cell, seconds: float | None) -> None:
         with self._lock:
             self._running.pop(cell, None)
             self._left.pop(cell, None)
-            self._seconds[_kind(cell)].append(seconds)
+            if seconds is not None:
+                self._seconds[_kind(cell)].append(seconds)
             self._show(1)
 
     def _show(self, advance: int) -> None:
@@ -61,8 +62,8 @@ def _kind(cell: Cell) -> tuple[str, ...]:
 
 
 @contextmanager
-def run_bar(cells: list[Cell], jobs: int) -> Iterator[Observer]:
-    """A bar for so many cells."""
+def run_bar(cells: list[Cell], jobs: int, console: Console | None = None) -> Iterator[Observer]:
+    """A bar for so many cells, on standard error unless another console is given."""
     columns = (
         TextColumn("{task.fields[running]}"),
         BarColumn(bar_width=12),
@@ -70,6 +71,6 @@ def run_bar(cells: list[Cell], jobs: int) -> Iterator[Observer]:
         TimeElapsedColumn(),
         TextColumn("left {task.fields[left]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=console or Console(stderr=True)) as bar:
         task = bar.add_task("", total=len(cells), running=" " * WIDTH, left="?")
         yield BarObserver(bar, task, cells, jobs)

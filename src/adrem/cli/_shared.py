@@ -26,9 +26,12 @@ def checked(argument: str, look_up: Callable[[], T]) -> T:
         raise typer.BadParameter(str(error), param_hint=argument) from error
 
 
-def names_in(text: str | None) -> list[str] | None:
-    """A list given with commas."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def names_in(text: str | None, option: str) -> list[str] | None:
+    """A list given with commas, where the option is given."""
+    names = None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if names == []:
+        raise typer.BadParameter("names nothing.", param_hint=option)
+    return names
 
 
 def say(message: str) -> None:

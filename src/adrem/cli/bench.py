@@ -66,12 +66,10 @@ def run(
 ) -> None:
     """Run a table, and show it. What was finished before is not run again.
 
-    Examples
-    --------
-      adrem bench run office-31 --methods source-svm,adrem-svm --jobs 2
-
-      adrem bench run amazon-standard --features 400 --pairs K-D --repeats 3
-    """
+    \b
+    adrem bench run office-31 --methods source-svm,adrem-svm
+    adrem bench run amazon-standard --features 400 --pairs K-D --repeats 3
+    """  # noqa: D301 - the backspace keeps the lines apart in the help
     from adrem.benchmark import runner
 
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=True)
@@ -80,8 +78,10 @@ def run(
     finished = store.get(planned.cells)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
-    _run(todo, store, jobs, data_home, runner.run_cell)
+    failed = _run(todo, store, jobs, data_home, runner.run_cell)
     _show(store, planned, form)
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -111,10 +111,11 @@ def figure(
     data_home: DataHome = None,
 ) -> None:
     """Compute what a figure needs, and draw it as NAME.png and NAME.svg; its points go to NAME.csv."""
-    from adrem.benchmark.figures import draw, find_figure
+    from adrem.benchmark.figures import check_drawing, draw, find_figure
     from adrem.benchmark.store import Store
 
     chosen = checked("NAME", lambda: find_figure(name))
+    check_drawing(output)
     store = Store(_cache_folder(cache))
     cells, skipped = ([], {}) if chosen.cells is None else chosen.cells(data_home)
     for data, reason in skipped.items():
@@ -123,7 +124,8 @@ def figure(
         raise typer.Exit(1)
     finished = store.get(cells)
     todo = [cell for cell in cells if cell not in finished]
-    _run(todo, store, jobs, data_home, chosen.work)
+    if _run(todo, store, jobs, data_home, chosen.work):
+        raise typer.Exit(1)
     for path in draw(chosen, store.get(cells), output):
         typer.echo(path)
 
@@ -150,9 +152,9 @@ def _plan(
 
     checked("TABLE", lambda: find_protocols(table))
     protocols = checked("--features", lambda: find_protocols(table, features))
-    named = names_in(methods)
+    named = names_in(methods, "--methods")
     chosen = None if named is None else checked("--methods", lambda: find_methods(named))
-    wanted = names_in(pairs)
+    wanted = names_in(pairs, "--pairs")
     pair_names = None if wanted is None else checked("--pairs", lambda: find_pairs(protocols, wanted))
     store = Store(_cache_folder(cache))
     stored = None if running else store
@@ -175,12 +177,17 @@ def _show(store: Store, planned: Plan, form: str) -> None:
     results = store.get(planned.cells)
     tables = [summarize(protocol, planned.methods, results) for protocol in planned.protocols]
     typer.echo(render(tables, form, terminal_width()), nl=False)
+    warned = [text for result in results.values() for text in result.values.get("warnings", ())]
+    if warned:
+        say(f"{len(warned)} warning(s) in {len(results)} cells, such as {warned[0]}")
     if len(results) < len(planned.cells):
         say(f"{len(planned.cells) - len(results)} of {len(planned.cells)} cells are not finished: adrem bench run.")
 
 
-def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> None:
+def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> bool:
+    """Run cells with a bar, and tell what failed, and whether any did."""
     from joblib import cpu_count
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     from adrem.benchmark.runner import run as run_cells
 
@@ -191,10 +198,14 @@ def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, wo
     except KeyboardInterrupt:
         say("Stopped. What is finished is stored: the same command goes on from there.")
         raise typer.Exit(130) from None
+    except TerminatedWorkerError:
+        say("A process was ended from outside, perhaps for lack of memory: try fewer --jobs.")
+        say("What is finished is stored: the same command goes on from there.")
+        raise typer.Exit(1) from None
     for cell, error in failed.items():
-        say(f"Failed: {cell.task}/{cell.features} {cell.pair} {cell.method}, repetition {cell.repetition}: {error}")
-    if failed:
-        raise typer.Exit(1)
+        where = f"{cell.task}/{cell.features} {cell.pair} {cell.method}, repetition {cell.repetition}"
+        say(f"Failed: {where}: {type(error).__name__}: {error}")
+    return bool(failed)
 
 
 @contextmanager

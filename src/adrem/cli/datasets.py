@@ -81,7 +81,7 @@ def fetch(
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets to check (default: all that are there).")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Data sets to check (default: all).")] = None,
     data_home: DataHome = None,
 ) -> None:
     """Compare files and content with the published ones; exit code 1 if any is damaged or a named one missing."""

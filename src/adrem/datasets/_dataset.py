@@ -120,9 +120,9 @@ class DataSet:
         return DomainPair(X_source, first.y, X_target, second.y)
 
     def _split(self, pair: str) -> tuple[Domain, Domain]:
-        for name in self.pairs:
-            if pair in (name, name.replace("-", ">")):
-                return self[name.split("-")[0]], self[name.split("-")[1]]
+        for source, target in permutations(self.domains, 2):
+            if pair in (f"{source}-{target}", f"{source}>{target}"):
+                return self.domains[source], self.domains[target]
         raise KeyError(f"{self.name} has no pair {pair!r}; it has {', '.join(self.pairs)}.")
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adrem.datasets._home import data_home as home_folder
-from adrem.datasets._load import find_files, load, missing_message
+from adrem.datasets._load import load, missing_message
 from adrem.datasets._registry import Address, Entry, File, find_entry
 from adrem.exceptions import DamagedDataError, DataNotFoundError, DownloadError
 
@@ -53,9 +53,11 @@ def fetch(
     if entry.make is not None:
         return folder
     try:
-        find_files(entry, data_home)
+        load(name, data_home)
     except DataNotFoundError:
         _fetch_missing(entry, folder, report or (lambda *_: None), timeout)
+    except DamagedDataError as error:
+        raise DownloadError(f"{error}\nNothing was downloaded: move what lies in {folder} away first.") from error
     return folder
 
 
@@ -75,7 +77,8 @@ def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -
     except (DataNotFoundError, DamagedDataError) as error:
         for file in wanted:
             (incoming / entry.name / file.name).unlink(missing_ok=True)
-        raise DownloadError(f"What was downloaded is not {entry.name}: {error}\nBy hand: {by_hand}") from error
+        reason = "it lacks some of its files." if isinstance(error, DataNotFoundError) else error
+        raise DownloadError(f"What was downloaded is not {entry.name}: {reason}\nBy hand: {by_hand}") from error
     except DownloadError as error:
         raise DownloadError(f"{error}\nRun it again to go on where it stopped, or do it by hand. {by_hand}") from error
     except OSError as error:
@@ -119,6 +122,7 @@ class ResumingDownloader:
 
     def __call__(self, url: str, output_file: str, _pooch: Any) -> None:
         import requests
+        import urllib3
 
         begin = self.part.stat().st_size if self.part.exists() else 0
         # As it lies on the server: a compressed transfer could not be resumed by its number of bytes.
@@ -127,13 +131,19 @@ class ResumingDownloader:
             goes_on = response.status_code == 206 and response.headers.get("Content-Range", "").startswith(
                 f"bytes {begin}-"
             )
+            if response.status_code != 416:
+                response.raise_for_status()
             if begin and not goes_on:
                 self.part.unlink()  # the server starts over, or the part is longer than the file
                 if response.status_code in (206, 416):
                     return self(url, output_file, _pooch)
                 begin = 0
-            response.raise_for_status()
-            self._receive(response, begin)
+            try:
+                self._receive(response, begin)
+            except urllib3.exceptions.ReadTimeoutError:
+                raise requests.Timeout from None
+            except urllib3.exceptions.HTTPError:
+                raise requests.exceptions.ChunkedEncodingError from None
         self.part.replace(output_file)
         return None
 
@@ -142,7 +152,8 @@ class ResumingDownloader:
         total = begin + int(length) if length else None
         done = begin
         with self.part.open("ab") as file:
-            for chunk in response.iter_content(CHUNK):
+            # As it lies on the server, also where that calls a .gz file a compressed transfer.
+            for chunk in response.raw.stream(CHUNK, decode_content=False):
                 file.write(chunk)
                 done += len(chunk)
                 self.report(self.name, done, total)
@@ -162,7 +173,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the download was cut off"
     if isinstance(error, requests.ConnectionError):
-        return "timed out" if "timed out" in str(error) else "no connection"
+        return "no connection"
     if isinstance(error, ValueError):
         return "the bytes that came have another checksum than the published ones"
     return str(error).splitlines()[0]

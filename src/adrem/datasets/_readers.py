@@ -36,11 +36,9 @@ def guarded(name: str, form: str, read: Callable[[], Any]) -> Any:
     """Call a reader of somebody else's format; whatever it trips over becomes one clear error."""
     try:
         return read()
-    except DamagedDataError:
+    except (DamagedDataError, ImportError, MemoryError, KeyboardInterrupt):
         raise
-    except MemoryError:
-        raise
-    except Exception as error:  # such readers raise anything on a damaged file
+    except BaseException as error:  # such readers raise anything on a damaged file, polars even what is no Exception
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DamagedDataError(f"{name} can't be read as {form}: {reason}. Is the file whole? Get it anew.") from error
 
@@ -67,6 +65,8 @@ def read_npz(content: bytes, name: str) -> Table:
 
     arrays = guarded(name, "a numpy archive", unpack)
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
+        if arrays.get("format", np.array(b"csr")).item() != b"csr":
+            raise DamagedDataError(f"{name} holds a sparse matrix that is not CSR: save matrix.tocsr().")
         parts = [arrays.pop(key) for key in ("data", "indices", "indptr", "shape")]
         arrays["x"] = guarded(name, "a CSR matrix", lambda: _checked_csr(*parts))
     table = _pick(arrays, name)
@@ -94,14 +94,25 @@ def _pick(arrays: dict[str, Any], name: str) -> Table:
     if getattr(rows, "ndim", 0) != 2 or rows.dtype.kind not in "fiub":
         raise DamagedDataError(f"{name}: rows must be a table of numbers, not {rows.dtype} of shape {rows.shape}.")
     if labels is not None:
-        labels = np.ravel(labels)
+        labels = _words(np.ravel(labels))
     return check_table(Table(sp.csr_array(rows) if sp.issparse(rows) else rows, labels), name)
 
 
+def _words(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels of a MATLAB cell array, which are arrays of one string each, as strings."""
+    if labels.dtype.kind != "O" or not all(getattr(label, "size", 0) == 1 for label in labels):
+        return labels
+    return np.array([str(label.item()) for label in labels])
+
+
 def check_table(table: Table, name: str) -> Table:
-    """One label a row, and only finite numbers."""
+    """Some rows of finite numbers, and one label a row."""
+    if not table.X.shape[0]:
+        raise DamagedDataError(f"{name} has no rows.")
     if table.y is not None and len(table.y) != table.X.shape[0]:
         raise DamagedDataError(f"{name} has {table.X.shape[0]} rows and {len(table.y)} labels: one a row is needed.")
+    if table.y is not None and any(label is None or label != label for label in table.y.tolist()):
+        raise DamagedDataError(f"{name} has rows without a label: leave them out, or leave out all labels of a target.")
     values = table.X.data if sp.issparse(table.X) else table.X
     if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
         raise DamagedDataError(f"{name} has rows with NaN or infinity.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,8 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
         As from `load`. Columns of csv and parquet files are matched by name.
     """
     folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        raise DataNotFoundError(f"There is no folder {folder}.")
     paths = sorted(path for path in folder.glob("*") if path.suffix.lower() in FORMS and path.is_file())
     if len(paths) < 2:
         raise DataNotFoundError(
@@ -52,7 +55,9 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{folder} has several files named {twice!r}: a domain is one file.")
     contents = {path.stem: path.read_bytes() for path in paths}
+    svmlight = [path.stem for path in paths if _READERS[path.suffix.lower()] is _read_svmlight]
     tables = {p.stem: _READERS[p.suffix.lower()](contents[p.stem], p.name, label) for p in paths}
+    tables |= _aligned({name: tables[name] for name in svmlight})
     tables = _same_columns(tables, folder)
     domains = {name: Domain(name, as_float(table.X), table.y) for name, table in tables.items()}
     files = {path.name: hashlib.sha256(contents[path.stem]).hexdigest() for path in paths}
@@ -65,14 +70,10 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
 def _same_columns(tables: dict[str, Table], folder: Path) -> dict[str, Table]:
     """All domains with the columns of the first, in its order."""
     first_name, first = next(iter(tables.items()))
-    width = max(table.X.shape[1] for table in tables.values())
     result = {}
     for name, table in tables.items():
         if first.feature_names is not None and table.feature_names is not None:
             result[name] = _reorder(table, first.feature_names, f"{folder.name}: {name}", first_name)
-        elif sp.issparse(table.X) and sp.issparse(first.X):
-            # A sparse file does not say how many columns there are beyond its last non-zero.
-            result[name] = table._replace(X=sp.csr_array(table.X, shape=(table.X.shape[0], width)))
         elif table.X.shape[1] != first.X.shape[1]:
             raise DamagedDataError(
                 f"{folder}: {name} has {table.X.shape[1]} columns, {first_name} has {first.X.shape[1]}; all domains "
@@ -81,6 +82,22 @@ def _same_columns(tables: dict[str, Table], folder: Path) -> dict[str, Table]:
         else:
             result[name] = table
     return result
+
+
+def _aligned(tables: dict[str, Table]) -> dict[str, Table]:
+    """Tables of svmlight files with the same columns in the same places.
+
+    A file says neither how many columns there are beyond its last non-zero, nor whether they are counted from 0 or 1.
+    They are taken to be counted from 1 if no file has a column 0.
+    """
+    width = max((table.X.shape[1] for table in tables.values()), default=0)
+    first = 0 if any(np.any(table.X.indices == 0) for table in tables.values()) else 1
+    aligned = {}
+    for name, table in tables.items():
+        X = table.X.copy()
+        X.resize(X.shape[0], width)
+        aligned[name] = table._replace(X=X[:, first:])
+    return aligned
 
 
 def _reorder(table: Table, wanted: list[str], name: str, first: str) -> Table:
@@ -108,6 +125,10 @@ def _read_frame(content: bytes, name: str, label: str, read: Callable[[Any], Any
     return check_table(Table(X, y, columns.columns), name)
 
 
+def _read_csv(content: bytes) -> Any:
+    return _polars().read_csv(content, infer_schema_length=None)  # a column's type may show in its last row only
+
+
 def _polars() -> Any:
     try:
         import polars
@@ -117,15 +138,13 @@ def _polars() -> Any:
 
 
 def _read_svmlight(content: bytes, name: str, _label: str) -> Table:
-    import io
-
-    X, y = guarded(name, "an svmlight file", lambda: load_svmlight_file(io.BytesIO(content)))
+    X, y = guarded(name, "an svmlight file", lambda: load_svmlight_file(io.BytesIO(content), zero_based=True))
     whole = np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53)
     return check_table(Table(sp.csr_array(X), y.astype(np.int64) if whole else y), name)
 
 
 _READERS: dict[str, Callable[[bytes, str, str], Table]] = {
-    ".csv": lambda content, name, label: _read_frame(content, name, label, lambda c: _polars().read_csv(c)),
+    ".csv": lambda content, name, label: _read_frame(content, name, label, _read_csv),
     ".parquet": lambda content, name, label: _read_frame(content, name, label, lambda c: _polars().read_parquet(c)),
     ".npz": lambda content, name, _: read_npz(content, name),
     ".mat": lambda content, name, _: read_mat(content, name),
