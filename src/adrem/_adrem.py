@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from adrem._classifier import DomainClassifier
 from adrem._em import Member, Task, randomized_em
 from adrem._progress import progress
 from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
-from adrem._validation import Domains, read_candidates, read_domains, read_prior, read_rows
+from adrem._validation import Domains, read_candidates, read_domains, read_prior
 from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
 
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
     from adrem.machines import Solution
 
-_ROUTED = {"sample_domain": True, "allow_source": True}
 
-
-class AdREM(ClassifierMixin, BaseEstimator):
+class AdREM(DomainClassifier):
     """Domain adaptation with randomized expectation maximization.
 
     A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a
@@ -102,6 +100,11 @@ class AdREM(ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where ``X`` had names that are all strings.
 
+    Notes
+    -----
+    ``decision_function`` gives the votes for every class, plus the members' mean confidence, squashed below half a
+    vote, as a tie-break; ``predict_proba`` is the same made to sum to one.
+
     References
     ----------
     .. [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
@@ -115,13 +118,6 @@ class AdREM(ClassifierMixin, BaseEstimator):
     >>> float((model.transduction_ == y_target).mean())
     1.0
     """
-
-    # skada's convention: the domain of every row travels with it, in fit and after.
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
-    __metadata_request__predict: ClassVar[dict[str, bool]] = _ROUTED
-    __metadata_request__predict_proba: ClassVar[dict[str, bool]] = _ROUTED
-    __metadata_request__decision_function: ClassVar[dict[str, bool]] = _ROUTED
-    __metadata_request__score: ClassVar[dict[str, bool]] = _ROUTED
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"hinge", "log_loss"})],
@@ -314,95 +310,17 @@ class AdREM(ClassifierMixin, BaseEstimator):
     def _tally(self, rows: Matrix) -> Tally:
         return tally(self._member_scores(rows))
 
-    def decision_function(
-        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
-    ) -> NDArray[np.float64]:
-        """Votes for every class, plus the members' mean confidence, squashed below half a vote, as a tie-break.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
-            Rows of the target domain.
-        sample_domain : array-like of shape (n_rows,), default=None
-            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
-        allow_source : bool, default=False
-            Whether rows of a source may be scored.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes) or (n_rows,)
-            For two classes, what speaks for ``classes_[1]`` less what speaks for ``classes_[0]``.
-        """
-        ballots = self._tally(read_rows(self, X, sample_domain, allow_source)).ballots
+    def _decide(self, rows: Matrix) -> NDArray[np.float64]:
+        ballots = self._tally(rows).ballots
         return ballots[:, 1] - ballots[:, 0] if len(self.classes_) == 2 else ballots
 
-    def predict(self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False) -> NDArray[Any]:
-        """Label new rows of the target domain by majority vote.
+    def _label(self, rows: Matrix) -> NDArray[np.intp]:
+        return self._tally(rows).winners
 
-        Parameters
-        ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        winners = self._tally(read_rows(self, X, sample_domain, allow_source)).winners
-        labels: NDArray[Any] = self.classes_[winners]
-        return labels
-
-    def predict_proba(
-        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
-    ) -> NDArray[np.float64]:
-        """Shares of the vote with its tie-break, made to sum to one. They measure agreement and are not calibrated.
-
-        Parameters
-        ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        ballots = self._tally(read_rows(self, X, sample_domain, allow_source)).ballots
+    def _share(self, rows: Matrix) -> NDArray[np.float64]:
+        ballots = self._tally(rows).ballots
         shares: NDArray[np.float64] = ballots / ballots.sum(axis=1, keepdims=True)
         return shares
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        sample_domain: ArrayLike | None = None,
-        allow_source: bool = False,
-    ) -> float:
-        """Accuracy on labelled rows.
-
-        Parameters
-        ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
-        y : array-like of shape (n_rows,)
-            True labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows in the mean.
-
-        Returns
-        -------
-        float
-        """
-        from sklearn.metrics import accuracy_score
-
-        predicted = self.predict(X, sample_domain=sample_domain, allow_source=allow_source)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray[Any]:

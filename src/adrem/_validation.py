@@ -64,7 +64,7 @@ def read_domains(
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
     """Read new rows for a fitted estimator."""
-    check_is_fitted(estimator, "coef_")
+    check_is_fitted(estimator, "classes_")
     rows = _read_table(estimator, _match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
     if sample_domain is not None:
         n_source = int(np.count_nonzero(_read_domain(sample_domain, rows.shape[0]) >= 0))

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from adrem.benchmark.methods import METHODS, find_methods
-from adrem.benchmark.protocols import PROTOCOLS, Protocol, find_protocols
+from adrem.benchmark.methods import find_methods
+from adrem.benchmark.protocols import METHODS, PROTOCOLS, Protocol, find_protocols
 from adrem.benchmark.results import TableResult, summarize
 from adrem.benchmark.store import Cell, Result
 from adrem.benchmark.tables import FORMS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
@@ -23,7 +23,7 @@ SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, with pu
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 
 
-def make_result(protocol: Protocol, methods: tuple[str, ...] = tuple(METHODS), repeats: int = 3) -> TableResult:
+def make_result(protocol: Protocol, methods: tuple[str, ...] = METHODS, repeats: int = 3) -> TableResult:
     """Accuracies that grow from method to method, more so with every pair, and spread by 0.3."""
     results = {
         Cell(protocol.table, protocol.features, pair, r, name, "d", "i"): Result(

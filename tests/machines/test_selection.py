@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from problems import make_blobs_shift
@@ -83,3 +85,22 @@ def test_a_perfect_weighted_accuracy_is_no_error() -> None:
     for seed in range(50):
         weights = np.random.default_rng(seed).uniform(0.1, 1.0, 60)
         assert select_c(make_machine(X, 2, "hinge"), labels, weights, GRID, 0) > 1e-3
+
+
+def test_a_c_beyond_the_first_that_cannot_be_trained_is_not_tried() -> None:
+    data = make_blobs_shift(n_source=90)
+    machine = make_machine(data.X_source, 3, "hinge", tol=1e-9)
+    tried: list[float] = []
+    solve = machine.solve
+
+    def noted(labels: Any, weights: Any, C: float, **options: Any) -> Any:
+        tried.append(C)
+        solution = solve(labels, weights, C, **options)
+        if C > 0.05:
+            solution.n_failed[:] = 1
+        return solution
+
+    machine.solve = noted  # type: ignore[method-assign]  # to hear what is trained
+    chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), GRID, 0)
+    assert tried == [1e-3, 1e-2, 1e-1]
+    assert chosen in tried

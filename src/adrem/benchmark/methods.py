@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
+from adrem.baselines import CORAL, GFK, TCA, SubspaceAlignment
 from adrem.datasets import DomainPair
 
 
@@ -41,6 +42,19 @@ class Method:
         return {key: value for key, value in params.items() if key not in ("random_state", "n_jobs", "verbose")}
 
 
+def _both_forms(name: str, title: str, estimator: Any, published: tuple[str, ...]) -> list[Method]:
+    """A method as its paper has it, and on similarities, as its authors' program does; both were published as one."""
+    return [
+        Method(name, title, lambda seed: estimator(random_state=seed), published),
+        Method(
+            f"{name}-similarity",
+            f"{title} on similarities",
+            lambda seed: estimator(form="similarity", random_state=seed),
+            published,
+        ),
+    ]
+
+
 METHODS = {
     method.name: method
     for method in (
@@ -48,6 +62,10 @@ METHODS = {
         Method("source-lr", "Source LR", lambda seed: AdREM("log_loss", random_state=seed), adapts=False),
         Method("adrem-svm", "Ad-REM SVM", lambda seed: AdREM(random_state=seed), ("Ad-REM",)),
         Method("adrem-lr", "Ad-REM LR", lambda seed: AdREM("log_loss", random_state=seed)),
+        *_both_forms("coral", "CORAL", CORAL, ("CORAL",)),
+        *_both_forms("sa", "Subspace Alignment", SubspaceAlignment, ("SA",)),
+        *_both_forms("gfk", "Geodesic flow kernel", GFK, ("GFK",)),
+        Method("tca", "Transfer component analysis", lambda seed: TCA(random_state=seed), ("TCA",)),
     )
 }
 

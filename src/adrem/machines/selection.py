@@ -29,7 +29,8 @@ def select_c(
 
     A row of weight zero takes no part: neither the target, nor the source rows that the user weighted away. A fold is
     left out of a training by setting its weights to zero, so the machine's rows serve all trainings, the folds are
-    trained side by side, and each value of C starts from the solution of the one below.
+    trained side by side, and each value of C starts from the solution of the one below. Where a training was given up,
+    those with a larger C would be too, at great length: they are not tried.
     """
     source = np.flatnonzero(weights > 0)
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(source, labels[source])
@@ -51,6 +52,8 @@ def select_c(
             hits = decide(machine.scores(solution)) == labels
             correct = float(np.sum(weights * (hits & held_out)))
         accuracy[k] = correct / weights.sum()
+        if solution.n_failed.any():
+            break
     return candidates[_first_best(accuracy, weights)]
 
 

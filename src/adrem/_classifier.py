@@ -1,0 +1,125 @@
+"""What every classifier of the package does once it is fitted."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from adrem._types import Matrix
+from adrem._validation import read_rows
+
+_ROUTED = {"sample_domain": True, "allow_source": True}
+
+
+class DomainClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier for a target domain, in terms of what each kind of model says of rows that are ready to be scored.
+
+    `_decide` gives scores (rows x classes, or one a row for two classes), `_label` positions in ``classes_``, and
+    `_share` shares of the classes that sum to one.
+    """
+
+    # skada's convention: the domain of every row travels with it, in fit and after.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__predict_proba: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__decision_function: ClassVar[dict[str, bool]] = _ROUTED
+    __metadata_request__score: ClassVar[dict[str, bool]] = _ROUTED
+
+    def _decide(self, rows: Matrix) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def _label(self, rows: Matrix) -> NDArray[np.intp]:
+        raise NotImplementedError
+
+    def _share(self, rows: Matrix) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def decision_function(
+        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
+    ) -> NDArray[np.float64]:
+        """What speaks for every class; the class of the highest score is the label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the target domain.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
+        allow_source : bool, default=False
+            Whether rows of a source may be scored.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            For two classes, what speaks for ``classes_[1]`` and against ``classes_[0]``.
+        """
+        return self._decide(read_rows(self, X, sample_domain, allow_source))
+
+    def predict(self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False) -> NDArray[Any]:
+        """Label new rows of the target domain.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        winners = self._label(read_rows(self, X, sample_domain, allow_source))
+        labels: NDArray[Any] = self.classes_[winners]
+        return labels
+
+    def predict_proba(
+        self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
+    ) -> NDArray[np.float64]:
+        """Shares of the classes, which sum to one. They order the rows by confidence and are not calibrated.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._share(read_rows(self, X, sample_domain, allow_source))
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sample_domain: ArrayLike | None = None,
+        allow_source: bool = False,
+    ) -> float:
+        """Accuracy on labelled rows.
+
+        Parameters
+        ----------
+        X, sample_domain, allow_source
+            As for ``decision_function``.
+        y : array-like of shape (n_rows,)
+            True labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows in the mean.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X, sample_domain=sample_domain, allow_source=allow_source)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

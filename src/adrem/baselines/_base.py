@@ -1,0 +1,103 @@
+"""What the baselines share: the contract of the package, and the linear classifier at the end of each."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adrem._adrem import AdREM
+from adrem._classifier import DomainClassifier
+from adrem._types import Matrix
+from adrem._validation import Domains, read_domains
+from adrem._voting import by_class
+
+Loss = Literal["hinge", "log_loss"]
+
+
+class Baseline(DomainClassifier):
+    """A method that learns one classifier for the target; `_learn` does, from domains that are ready to train on."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_domain: ArrayLike | None = None,
+        X_target: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a labelled source and an unlabelled target.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            The rows of the source, or of both domains.
+        y : array-like of shape (n_rows,)
+            Their labels. What stands there for target rows is never read, except for the mark -1, as for `AdREM`.
+        sample_domain : array-like of shape (n_rows,), default=None
+            0 or more for the rows of X that belong to the source, negative for those of the target.
+        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
+            The rows of the target, where X holds those of the source only.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Multiplies C for rows of the source; ignored for rows of the target.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
+        self.classes_ = domains.classes
+        self._learn(domains)
+        # By the very arithmetic of predict, so that the two agree to the last tie.
+        labels = self._label(domains.X_target) if domains.adapts else np.zeros(0, dtype=np.intp)
+        self.transduction_ = self.classes_[labels]
+        return self
+
+    def _learn(self, domains: Domains) -> None:
+        raise NotImplementedError
+
+    def _scores(self, rows: Matrix) -> NDArray[np.float64]:
+        """Scores of the one-vs-rest problems (rows x problems, one for two classes)."""
+        scores: NDArray[np.float64] = rows @ self.coef_[0].T + self.intercept_[0]
+        return scores
+
+    def _decide(self, rows: Matrix) -> NDArray[np.float64]:
+        scores = self._scores(rows)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _label(self, rows: Matrix) -> NDArray[np.intp]:
+        labels: NDArray[np.intp] = by_class(self._scores(rows)).argmax(axis=1)
+        return labels
+
+    def _share(self, rows: Matrix) -> NDArray[np.float64]:
+        shares = expit(by_class(self._scores(rows)))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+class LinearBaseline(Baseline):
+    """A baseline that ends in the package's linear classifier, with C by cross-validation on the source."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"hinge", "log_loss"})],
+        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    loss: Loss
+    C: Any
+    tol: float
+    random_state: Any
+
+    def _train(self, rows: Matrix, domains: Domains) -> AdREM:
+        """The linear classifier of rows of the source, as they are or as they were mapped."""
+        head = AdREM(loss=self.loss, C=self.C, tol=self.tol, random_state=self.random_state)
+        head.fit(rows, domains.classes[domains.labels], sample_weight=domains.weights)
+        self.C_ = head.C_
+        return head

@@ -1,0 +1,60 @@
+"""Rows in the coordinates of the space that they span: any number of features becomes at most the number of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from adrem._types import Matrix
+
+
+class RowSpace:
+    """An orthonormal basis of the span of some rows, and the coordinates of rows in it.
+
+    Inner products between the rows, and of any other row with them, are those of the coordinates, so that a method
+    that does not care how the feature space is rotated gives the same result on either. The part of another row that
+    lies outside the span is left out: it is orthogonal to everything that was learnt.
+
+    With fewer features than rows the basis is that of the features themselves. Else it comes from a Cholesky
+    factorization with pivots of the Gram matrix: rows are made orthonormal one after another, the one that adds the
+    most first, until none adds anything beyond rounding.
+    """
+
+    def __init__(self, rows: Matrix) -> None:
+        n_rows, n_features = rows.shape
+        if n_features <= n_rows:
+            self._basis_rows: Matrix | None = None
+            self.coordinates = _dense(rows)
+            return
+        gram = _dense(rows @ rows.T)
+        factor, pivots, rank, _ = dpstrf(gram, lower=1, overwrite_a=True)
+        order = pivots - 1
+        factor = np.tril(factor)[:, :rank]
+        self.coordinates = np.empty_like(factor)
+        self.coordinates[order] = factor
+        self._basis_rows = rows[order[:rank]]
+        self._factor = factor[:rank]
+
+    def map(self, rows: Matrix) -> NDArray[np.float64]:
+        """Coordinates of any rows."""
+        if self._basis_rows is None:
+            return _dense(rows)
+        products = _dense(rows @ self._basis_rows.T)
+        return np.ascontiguousarray(solve_triangular(self._factor, products.T, lower=True).T)
+
+    def lift(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights of the features that score rows as weights of the coordinates (problems x coordinates) do."""
+        if self._basis_rows is None:
+            return weights
+        combined = solve_triangular(self._factor, weights.T, lower=True, trans="T")
+        return np.ascontiguousarray(_dense(self._basis_rows.T @ combined).T)
+
+
+def _dense(table: Any) -> NDArray[np.float64]:
+    array = table.toarray() if sp.issparse(table) else np.asarray(table)
+    return np.asarray(array, dtype=np.float64)

@@ -1,0 +1,50 @@
+"""No adaptation at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adrem._validation import Domains
+from adrem.baselines._base import LinearBaseline, Loss
+
+
+class SourceOnly(LinearBaseline):
+    """A linear classifier of the source, used on the target as it is: what adaptation has to beat.
+
+    Minimized is ``C * sum(losses) + ||w||^2 / 2`` over the rows of the source, one-vs-rest, as liblinear does.
+
+    Parameters
+    ----------
+    loss : {"hinge", "log_loss"}, default="hinge"
+        A linear support vector machine, or logistic regression.
+    C : "cv", float or list of floats, default="cv"
+        As for `AdREM`: by three-fold cross-validation on the source unless it is given.
+    tol : float, default=0.1
+        Tolerance of the trainings, as liblinear's.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds that choose C.
+
+    Attributes
+    ----------
+    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `AdREM`, with one member.
+
+    Examples
+    --------
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+    >>> model = SourceOnly(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> bool((model.transduction_ == y_target).mean() < 0.7)
+    True
+    """
+
+    def __init__(self, loss: Loss = "hinge", C: Any = "cv", tol: float = 0.1, random_state: Any = None) -> None:
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.random_state = random_state
+
+    def _learn(self, domains: Domains) -> None:
+        head = self._train(domains.X_source, domains)
+        self.coef_, self.intercept_ = head.coef_, head.intercept_

@@ -1,0 +1,89 @@
+"""Subspace alignment."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
+from adrem.baselines._base import Loss
+from adrem.baselines._subspaces import clip_dimension, principal
+
+# Of the consistency rule: the probability with which it may fail, and the deviation that is allowed, as published.
+DELTA, GAMMA = 0.1, 1e6
+
+
+class SubspaceAlignment(AlignmentBaseline):
+    r"""Subspace alignment: turn the principal directions of the source into those of the target [1]_.
+
+    With :math:`P_S` and :math:`P_T` the first principal directions of the domains as columns, rows of the source are
+    mapped by :math:`P_S P_S^\top P_T` and rows of the target by :math:`P_T`.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Dimension of the subspaces; more than there are is clipped, with a warning. "auto" is the largest dimension
+        whose directions are stable by the paper's consistency rule in both domains: the gap between successive
+        variances must be at least :math:`(1 + \sqrt{\ln(2/\delta)/2})\,16\,d^{3/2} B / (\gamma \sqrt{n})`, with
+        :math:`\delta = 0.1`, :math:`\gamma = 10^6` and B the largest squared length of a row.
+    form, loss, C, tol, random_state
+        As for `CORAL`; the similarity is :math:`x P_S P_S^\top P_T P_T^\top x'`.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The dimension that was used.
+    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CORAL`.
+
+    References
+    ----------
+    .. [1] Basura Fernando, Amaury Habrard, Marc Sebban, Tinne Tuytelaars, "Unsupervised Visual Domain Adaptation Using
+       Subspace Alignment", ICCV 2013.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AlignmentBaseline._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        form: Form = "mapping",
+        loss: Loss = "hinge",
+        C: Any = "cv",
+        tol: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.form = form
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.random_state = random_state
+
+    def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
+        first, second = principal(source), principal(target)
+        available = min(len(first.variances), len(second.variances))
+        if isinstance(self.n_components, str):
+            stable = [stable_dimension(p.variances, rows) for p, rows in ((first, source), (second, target))]
+            self.n_components_ = max(1, min(*stable, available))
+        else:
+            self.n_components_ = clip_dimension(self.n_components, available, "SubspaceAlignment")
+        own, other = first.directions[:, : self.n_components_], second.directions[:, : self.n_components_]
+        return Alignment(source @ (own @ (own.T @ other)), other)
+
+
+def stable_dimension(variances: NDArray[np.float64], rows: NDArray[np.float64]) -> int:
+    """The largest dimension whose gap in the variances is wide enough for its directions to be trusted."""
+    dimensions = np.arange(1, len(variances) + 1)
+    gaps = variances - np.append(variances[1:], 0.0)
+    bound = np.max(np.einsum("ij,ij->i", rows, rows))
+    needed = (1 + np.sqrt(np.log(2 / DELTA) / 2)) * 16 * dimensions**1.5 * bound / (GAMMA * np.sqrt(len(rows)))
+    stable = dimensions[gaps >= needed]
+    return int(stable[-1]) if len(stable) else 1

@@ -1,0 +1,114 @@
+"""Every baseline keeps the contract of the package."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from adrem import AdREM, baselines
+from adrem.baselines import CORAL, GFK, TCA, SourceOnly, SubspaceAlignment
+from adrem.datasets import DomainPair
+
+METHODS = [SourceOnly, CORAL, SubspaceAlignment, GFK, TCA]
+ALIGNMENTS = [CORAL, SubspaceAlignment, GFK, TCA]
+EVERY_FORM = [
+    *(method() for method in METHODS),
+    SourceOnly(loss="log_loss"),
+    *(method(form=form) for method in ALIGNMENTS for form in ("similarity", "nearest")),
+]
+# As for scikit-learn's LinearSVC.
+EXPECTED_FAILURES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "weights are not copies: folds and iterations differ"
+    for kind in ("dense", "sparse")
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.AmbiguousLabelsWarning")
+@parametrize_with_checks(EVERY_FORM, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_all_of_them_are_here() -> None:
+    assert {method.__name__ for method in METHODS} == set(baselines.__all__)
+
+
+def fixed(model: Any) -> Any:
+    """With the C given: folds are drawn from what is there, and few rows are."""
+    return sklearn.clone(model).set_params(C=0.1)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_the_three_routes_agree_and_rows_come_back_in_their_order(model: Any, make: Any, blobs: DomainPair) -> None:
+    X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
+    order = np.random.default_rng(0).permutation(105)
+    X, y, domain = X[order], y[order], np.repeat([1, -2], [60, 45])[order]
+    source, target = domain > 0, domain < 0
+    two = fixed(model).fit(make(X[source]), y[source], X_target=make(X[target]))
+    for other in (fixed(model).fit(make(X), y, sample_domain=domain), fixed(model).fit(make(X), y)):
+        np.testing.assert_array_equal(other.transduction_, two.transduction_)
+        np.testing.assert_array_equal(other.decision_function(make(X[target])), two.decision_function(make(X[target])))
+    np.testing.assert_array_equal(two.predict(make(X[target])), two.transduction_)
+    truth = np.concatenate([blobs.y_source, blobs.y_target])[order][target]
+    assert np.mean(two.transduction_ == truth) > 0.5
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_labels_of_the_target_are_never_read(model: Any, blobs: DomainPair) -> None:
+    X = np.concatenate([blobs.X_source, blobs.X_target])
+    domain = np.repeat([1, -2], [60, 45])
+    models = []
+    for labels in (blobs.y_target, blobs.y_target[::-1], np.full(45, 99)):
+        y = np.concatenate([blobs.y_source, labels])
+        kept = y.copy()
+        models.append(fixed(model).fit(X, y, sample_domain=domain))
+        np.testing.assert_array_equal(y, kept)
+    for other in models[1:]:
+        np.testing.assert_array_equal(other.transduction_, models[0].transduction_)
+        np.testing.assert_array_equal(
+            other.decision_function(blobs.X_target), models[0].decision_function(blobs.X_target)
+        )
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_without_a_target_it_is_the_classifier_of_the_source(model: Any, two_blobs: DomainPair) -> None:
+    fitted = fixed(model).fit(two_blobs.X_source, two_blobs.y_source)
+    assert len(fitted.transduction_) == 0
+    assert fitted.score(two_blobs.X_source, two_blobs.y_source) > 0.8
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.predict(two_blobs.X_target), fitted.predict(two_blobs.X_target))
+
+
+def test_the_source_baseline_is_ad_rem_before_it_adapts(blobs: DomainPair) -> None:
+    for loss in ("hinge", "log_loss"):
+        model = SourceOnly(loss=loss, random_state=3).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+        plain = AdREM(loss=loss, random_state=3).fit(blobs.X_source, blobs.y_source)
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+        np.testing.assert_array_equal(model.transduction_, plain.predict(blobs.X_target))
+        assert model.C_ == plain.C_
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_shares_sum_to_one_and_agree_with_the_label(model: Any, two_blobs: DomainPair, blobs: DomainPair) -> None:
+    for data in (two_blobs, blobs):
+        fitted = fixed(model).fit(data.X_source, data.y_source, X_target=data.X_target)
+        shares = fitted.predict_proba(data.X_target)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        if getattr(model, "form", None) != "similarity":  # one-vs-one votes may tie where shares do not
+            np.testing.assert_array_equal(fitted.classes_[shares.argmax(axis=1)], fitted.transduction_)
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_rows_of_a_source_are_refused_unless_they_are_wanted(model: Any, blobs: DomainPair) -> None:
+    fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    with pytest.raises(ValueError, match="belong to a source domain"):
+        fitted.predict(blobs.X_target, sample_domain=np.ones(45))
+    fitted.predict(blobs.X_target, sample_domain=np.ones(45), allow_source=True)
