@@ -175,3 +175,17 @@ def test_the_bar_shows_what_runs_and_the_time_left() -> None:
     assert "A-C method" in shown
     assert "left 1:30" in shown
     assert "2/3" in shown
+
+
+def test_damaged_data_are_skipped_with_the_reason_and_end_in_1(adrem: Command, words: list[str]) -> None:
+    home = Path(words[1])
+    make_home(home, ("amazon-reviews",))
+    (home / "amazon-reviews" / "processed_acl.tar.gz").write_bytes(b"cut")
+    chosen = ["--methods", "source-svm", "--repeats", "1", "--pairs", "K-D", "--jobs", "1"]
+    code, out, err = adrem("bench", "run", TABLE, *chosen, *words)
+    assert code == 1
+    assert "Skipped amazon-standard/all: amazon-reviews: processed_acl.tar.gz can't be read" in err
+    assert "source-svm" in out
+    code, _, err = adrem("bench", "run", TABLE, *chosen, *words[2:], "--data-home", home / "nowhere")
+    assert code == 1
+    assert f"There is no folder {home / 'nowhere'}" in err

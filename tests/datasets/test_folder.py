@@ -152,7 +152,7 @@ def test_a_cut_file_is_named(form: str, tmp_path: Path) -> None:
 def test_missing_values_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     (tmp_path / "old.csv").write_text("f0,f1,f2,f3,label\n1,2,3,4,0\n1,,3,4,1\n")
-    with pytest.raises(DamagedDataError, match=r"old\.csv has rows with NaN"):
+    with pytest.raises(DamagedDataError, match=r"old\.csv: columns \['f1'\] have missing values"):
         load_folder(tmp_path)
 
 
@@ -227,3 +227,9 @@ def test_without_polars_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match=r"polars: pip install 'adrem\[cli\]'"):
         load_folder(tmp_path)
+
+
+def test_a_label_that_no_file_has_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "csv")
+    with pytest.raises(ValueError, match=r"No file in .* has a column 'lable' with the labels"):
+        load_folder(tmp_path, label="lable")

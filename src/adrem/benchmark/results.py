@@ -74,8 +74,10 @@ class TableResult:
         return [name for name in names if any((method.name, name) in self.entries for method in self.methods)]
 
     def best(self, column: str) -> float | None:
-        values = [round(e.accuracy, 1) for (_, name), e in self.entries.items() if name == column]
-        return max(values) if len(values) > 1 else None
+        """The highest accuracy of a column, where there are several over the same repetitions."""
+        entries = [entry for (_, name), entry in self.entries.items() if name == column]
+        comparable = len(entries) > 1 and len({entry.repeats for entry in entries}) == 1
+        return max(round(entry.accuracy, 1) for entry in entries) if comparable else None
 
 
 def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Result]) -> TableResult:
@@ -136,7 +138,11 @@ def _entry(values: list[float], known: Value | None) -> Entry:
 def _compare(methods: list[Method], entries: dict[tuple[str, str], Entry]) -> list[Comparison]:
     comparisons = []
     for first, second in combinations([method.name for method in methods], 2):
-        pairs = [p for m, p in entries if m == first and p != AVERAGE and (second, p) in entries]
+        pairs = [
+            p
+            for (m, p), entry in entries.items()
+            if m == first and p != AVERAGE and entry.repeats == getattr(entries.get((second, p)), "repeats", None)
+        ]
         # To a millionth of a percent: means of equal accuracies may differ in their last bits.
         differences = np.round([entries[first, p].accuracy - entries[second, p].accuracy for p in pairs], 6)
         if len(differences):

@@ -20,19 +20,20 @@ from adrem.benchmark.methods import METHODS, Method, find_methods
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.benchmark.store import Cell, Store
 from adrem.datasets import DataSet, load
-from adrem.exceptions import DataNotFoundError
+from adrem.exceptions import DamagedDataError, DataNotFoundError
 
 Home = str | Path | None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The cells of some protocols and methods, and why some protocols have none."""
+    """The cells of some protocols and methods, why some protocols have none, and whether damaged data are why."""
 
     protocols: list[Protocol]
     methods: list[Method]
     cells: list[Cell]
     skipped: dict[str, str]
+    damaged: bool = False
 
 
 def plan(
@@ -51,10 +52,15 @@ def plan(
     given = None if methods is None else list(methods)
     chosen, cells, skipped = [], [], {}
     used: dict[str, Method] = {}
+    damaged = False
     for protocol in protocols:
         if pairs is not None and not pairs & set(protocol.pairs):
             continue
-        checksum = _checksum(protocol, home, store)
+        try:
+            checksum = _checksum(protocol, home, store)
+        except DamagedDataError as error:
+            skipped[protocol.name], damaged = str(error), True
+            continue
         if checksum is None:
             skipped[protocol.name] = missing_data(protocol.data)
             continue
@@ -62,7 +68,7 @@ def plan(
         own = find_methods(protocol.methods) if given is None else given
         used.update({method.name: method for method in own})
         cells += _cells(chosen[-1], own, checksum, pairs)
-    return Plan(chosen, list(used.values()), cells, skipped)
+    return Plan(chosen, list(used.values()), cells, skipped, damaged)
 
 
 def _checksum(protocol: Protocol, home: Home, store: Store | None) -> str | None:

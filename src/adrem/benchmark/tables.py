@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from adrem.benchmark.published import AVERAGE, Line
+from adrem.benchmark.published import AVERAGE, Line, published_values
 from adrem.benchmark.results import Comparison, Entry, TableResult
 
 CSV_HEADER = (
@@ -121,7 +121,8 @@ def _notes(result: TableResult) -> list[str]:
         if entry.published is not None and method not in sources.setdefault(entry.published.source, []):
             sources[entry.published.source].append(method)
     notes += [f"Published values of {', '.join(methods)}: {source}." for source, methods in sources.items()]
-    silent = [m.name for m in result.methods if all(m.name not in methods for methods in sources.values())]
+    protocol = result.protocol
+    silent = [m.name for m in result.methods if not published_values(protocol.table, protocol.features, m)]
     if silent:
         notes.append(f"No published value is known for {', '.join(silent)}.")
     if AVERAGE not in result.columns:

@@ -44,7 +44,7 @@ class BarObserver(Observer):
 
     def _show(self, advance: int) -> None:
         names = [f"{c.pair} {c.method}" for c in self._running][: self._jobs]
-        text = ", ".join(names) or "-"
+        text = ", ".join(names) or "done"
         short = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
         self._bar.update(self._task, advance=advance, running=f"{short:<{WIDTH}}", left=self._time_left())
 

@@ -34,6 +34,15 @@ def names_in(text: str | None, option: str) -> list[str] | None:
     return names
 
 
+def check_home(home: Path | None) -> None:
+    """Tell where the data are looked for, if that is no folder."""
+    from adrem.datasets._home import data_home
+
+    folder = data_home(home)
+    if not folder.is_dir():
+        say(f"There is no folder {folder}, where the data are looked for.")
+
+
 def say(message: str) -> None:
     """Tell the person, without touching what goes to standard output."""
     typer.echo(message, err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adrem.cli._shared import DataHome, checked, names_in, say, terminal_width
+from adrem.cli._shared import DataHome, check_home, checked, names_in, say, terminal_width
 
 if TYPE_CHECKING:
     from adrem.benchmark.runner import Observer, Plan, Work
@@ -24,7 +24,7 @@ Table = Annotated[str, typer.Argument(help="A table, as `adrem bench list` names
 Features = Annotated[str | None, typer.Option(help="One kind of features, such as surf or resnet50 (default: all).")]
 Pairs = Annotated[str | None, typer.Option(help="Pairs of domains, such as A-W,D-A (default: all).")]
 Methods = Annotated[str | None, typer.Option(help="Methods with commas between them (default: the table's).")]
-Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: the paper's).")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: those of `bench list`).")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="Folder of finished results (default: in the cache folder).")
 ]
@@ -74,13 +74,14 @@ def run(
 
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=True)
     if not planned.protocols:
+        say("Nothing to run.")
         raise typer.Exit(1)
     finished = store.get(planned.cells)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
     failed = _run(todo, store, jobs, data_home, runner.run_cell)
     _show(store, planned, form)
-    if failed:
+    if failed or planned.damaged:
         raise typer.Exit(1)
 
 
@@ -156,6 +157,7 @@ def _plan(
     chosen = None if named is None else checked("--methods", lambda: find_methods(named))
     wanted = names_in(pairs, "--pairs")
     pair_names = None if wanted is None else checked("--pairs", lambda: find_pairs(protocols, wanted))
+    check_home(home)
     store = Store(_cache_folder(cache))
     stored = None if running else store
     planned = plan(protocols, chosen, pairs=pair_names, repeats=repeats, home=home, store=stored)
@@ -181,7 +183,9 @@ def _show(store: Store, planned: Plan, form: str) -> None:
     if warned:
         say(f"{len(warned)} warning(s) in {len(results)} cells, such as {warned[0]}")
     if len(results) < len(planned.cells):
-        say(f"{len(planned.cells) - len(results)} of {len(planned.cells)} cells are not finished: adrem bench run.")
+        say(
+            f"{len(planned.cells) - len(results)} of {len(planned.cells)} cells are not finished; `adrem bench run` runs them."
+        )
 
 
 def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> bool:

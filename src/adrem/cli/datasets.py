@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adrem.cli._shared import DataHome, checked, say
+from adrem.cli._shared import DataHome, check_home, checked, say
 
 app = typer.Typer(help="The data sets: list, describe, download and check them.", no_args_is_help=True)
 
@@ -24,6 +24,7 @@ def list_all(data_home: DataHome = None) -> None:
     from adrem.datasets._registry import REGISTRY
 
     home = home_folder(data_home)
+    check_home(data_home)
     typer.echo(f"{'name':<25}{'rows x features, classes':<36}there")
     for entry in REGISTRY.values():
         there = "comes with adrem" if entry.make is not None else "yes" if _is_there(entry, home) else "no"

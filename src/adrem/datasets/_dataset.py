@@ -23,6 +23,9 @@ class Domain(NamedTuple):
     X: Matrix
     y: NDArray[Any] | None
 
+    def __repr__(self) -> str:
+        return f"<Domain {self.name}: {self.X.shape[0]} rows, {self.X.shape[1]} features>"
+
 
 @dataclass(frozen=True)
 class Provenance:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adrem.datasets._home import data_home as home_folder
-from adrem.datasets._load import load, missing_message
+from adrem.datasets._load import by_hand, load
 from adrem.datasets._registry import Address, Entry, File, find_entry
 from adrem.exceptions import DamagedDataError, DataNotFoundError, DownloadError
 
@@ -62,10 +62,10 @@ def fetch(
 
 
 def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -> None:
-    by_hand = missing_message(entry, folder, [f for f in entry.files if not (folder / f.name).is_file()])
+    what_to_do = by_hand(entry, folder, [f for f in entry.files if not (folder / f.name).is_file()])
     wanted = [f for f in entry.files if f.addresses] or [f for f in entry.archives if f.addresses]
     if not wanted:
-        raise DownloadError(f"{entry.name}: no address is known to download it from. {by_hand}")
+        raise DownloadError(f"{entry.name}: no address is known to download it from. {what_to_do}")
     incoming = folder.parent / ".incoming"
     try:
         for file in wanted:
@@ -78,9 +78,11 @@ def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -
         for file in wanted:
             (incoming / entry.name / file.name).unlink(missing_ok=True)
         reason = "it lacks some of its files." if isinstance(error, DataNotFoundError) else error
-        raise DownloadError(f"What was downloaded is not {entry.name}: {reason}\nBy hand: {by_hand}") from error
+        raise DownloadError(f"What was downloaded is not {entry.name}: {reason}\n{what_to_do}") from error
     except DownloadError as error:
-        raise DownloadError(f"{error}\nRun it again to go on where it stopped, or do it by hand. {by_hand}") from error
+        raise DownloadError(
+            f"{error}\nRun it again, which goes on where it stopped, or do it by hand. {what_to_do}"
+        ) from error
     except OSError as error:
         raise DownloadError(f"{folder} can't be written: {error.strerror or error}. Give another data_home.") from error
 

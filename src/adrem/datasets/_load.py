@@ -99,16 +99,21 @@ def find_files(entry: Entry, home: str | os.PathLike[str] | None = None) -> list
 
 
 def missing_message(entry: Entry, folder: Path, missing: list[File]) -> str:
-    """Which files to put where, and where to get them."""
-    lines = [f"{entry.name}: not all of its files are there. Put"]
-    lines += [f"  {folder / file.name}" for file in missing]
-    for archive in entry.archives:
-        lines.append(f"or, in place of them, the archive\n  {folder / archive.name}")
+    """Which files are missing, and how to come by them."""
+    lines = [f"{entry.name}: not all of its files are there. {by_hand(entry, folder, missing)}"]
     if any(file.addresses for file in (*missing, *entry.archives)):
         lines.append(f"`adrem datasets fetch {entry.name}` tries to download what is missing.")
+    lines.append("Another folder: set ADREM_DATA, or pass data_home (--data-home).")
+    return "\n".join(lines)
+
+
+def by_hand(entry: Entry, folder: Path, missing: list[File]) -> str:
+    """Which files to put where, and where they come from."""
+    lines = ["Put there:", *(f"  {folder / file.name}" for file in missing)]
+    for archive in entry.archives:
+        lines.append(f"or, in place of them, the archive:\n  {folder / archive.name}")
     lines += [f"The data are described at {entry.homepage}"] if entry.homepage else []
     lines += [entry.note] if entry.note else []
-    lines.append("Another folder: set ADREM_DATA, or pass data_home.")
     return "\n".join(lines)
 
 
@@ -118,7 +123,11 @@ def parse(entry: Entry, found: list[Found]) -> dict[str, Table]:
     if read is None:
         raise ValueError(f"{entry.name} is made, not read.")
     key = hashlib.sha256(" ".join(item.sha256 for item in found).encode()).hexdigest()
-    return parsed_once(entry.name, key, lambda: read({item.file.name: item.content for item in found}))
+    try:
+        return parsed_once(entry.name, key, lambda: read({item.file.name: item.content for item in found}))
+    except DamagedDataError as error:
+        places = Path(found[0].place.partition(", ")[0]).parent
+        raise DamagedDataError(f"{entry.name}: {error} It lies in {places}.") from error
 
 
 def _assemble(entry: Entry, found: list[Found], tables: dict[str, Table]) -> DataSet:

@@ -16,3 +16,7 @@ class DomainPair(NamedTuple):
     y_source: NDArray[Any]
     X_target: Matrix
     y_target: Any  # None where a domain of the user's has no labels
+
+    def __repr__(self) -> str:
+        shapes = " and ".join(f"{X.shape[0]} x {X.shape[1]}" for X in (self.X_source, self.X_target))
+        return f"<DomainPair of a source and a target: {shapes}>"

@@ -57,6 +57,8 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
     contents = {path.stem: path.read_bytes() for path in paths}
     svmlight = [path.stem for path in paths if _READERS[path.suffix.lower()] is _read_svmlight]
     tables = {p.stem: _READERS[p.suffix.lower()](contents[p.stem], p.name, label) for p in paths}
+    if label != "label" and all(table.y is None for table in tables.values()):
+        raise ValueError(f"No file in {folder} has a column {label!r} with the labels.")
     tables |= _aligned({name: tables[name] for name in svmlight})
     tables = _same_columns(tables, folder)
     domains = {name: Domain(name, as_float(table.X), table.y) for name, table in tables.items()}
@@ -121,6 +123,9 @@ def _read_frame(content: bytes, name: str, label: str, read: Callable[[Any], Any
         raise ValueError(
             f"{name}: columns {text[:5]} do not hold numbers. Turn them into numbers, or name the labels by label=..."
         )
+    holes = [column.name for column in columns if column.null_count()]
+    if holes:
+        raise DamagedDataError(f"{name}: columns {holes[:5]} have missing values: fill them, or leave these rows out.")
     X = columns.to_numpy().astype(np.float64)
     return check_table(Table(X, y, columns.columns), name)
 
