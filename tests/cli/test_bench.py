@@ -63,7 +63,7 @@ def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
     assert "No average: not all pairs are there." in out
     code, out, err = adrem("bench", "show", TABLE, "--features", "400", "--repeats", "1", *words)
     assert code == 0
-    assert "14 of 16 cells are not finished: adrem bench run." in err
+    assert "14 of 16 cells are not finished; `adrem bench run` runs them." in err
 
 
 def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:

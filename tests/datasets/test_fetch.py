@@ -136,7 +136,7 @@ def test_a_whole_file_is_put_in_its_place(server: Server, tmp_path: Path) -> Non
 
 def test_what_was_cut_off_goes_on(server: Server, tmp_path: Path) -> None:
     server.ways = [cut_off, whole]
-    with pytest.raises(DownloadError, match="Run it again to go on where it stopped"):
+    with pytest.raises(DownloadError, match="Run it again, which goes on where it stopped"):
         fetch(NAME, tmp_path)
     assert left_in(tmp_path) == {f".incoming/{NAME}/{FILE}.part": HALF}
     fetch(NAME, tmp_path)

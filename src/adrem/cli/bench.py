@@ -157,7 +157,8 @@ def _plan(
     chosen = None if named is None else checked("--methods", lambda: find_methods(named))
     wanted = names_in(pairs, "--pairs")
     pair_names = None if wanted is None else checked("--pairs", lambda: find_pairs(protocols, wanted))
-    check_home(home)
+    if running:
+        check_home(home)
     store = Store(_cache_folder(cache))
     stored = None if running else store
     planned = plan(protocols, chosen, pairs=pair_names, repeats=repeats, home=home, store=stored)
@@ -183,9 +184,8 @@ def _show(store: Store, planned: Plan, form: str) -> None:
     if warned:
         say(f"{len(warned)} warning(s) in {len(results)} cells, such as {warned[0]}")
     if len(results) < len(planned.cells):
-        say(
-            f"{len(planned.cells) - len(results)} of {len(planned.cells)} cells are not finished; `adrem bench run` runs them."
-        )
+        left = len(planned.cells) - len(results)
+        say(f"{left} of {len(planned.cells)} cells are not finished; `adrem bench run` runs them.")
 
 
 def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> bool:

@@ -80,9 +80,8 @@ def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -
         reason = "it lacks some of its files." if isinstance(error, DataNotFoundError) else error
         raise DownloadError(f"What was downloaded is not {entry.name}: {reason}\n{what_to_do}") from error
     except DownloadError as error:
-        raise DownloadError(
-            f"{error}\nRun it again, which goes on where it stopped, or do it by hand. {what_to_do}"
-        ) from error
+        again = "Run it again, which goes on where it stopped, or do it by hand."
+        raise DownloadError(f"{error}\n{again} {what_to_do}") from error
     except OSError as error:
         raise DownloadError(f"{folder} can't be written: {error.strerror or error}. Give another data_home.") from error
 

@@ -110,8 +110,7 @@ def missing_message(entry: Entry, folder: Path, missing: list[File]) -> str:
 def by_hand(entry: Entry, folder: Path, missing: list[File]) -> str:
     """Which files to put where, and where they come from."""
     lines = ["Put there:", *(f"  {folder / file.name}" for file in missing)]
-    for archive in entry.archives:
-        lines.append(f"or, in place of them, the archive:\n  {folder / archive.name}")
+    lines += [f"or, in place of them, the archive:\n  {folder / archive.name}" for archive in entry.archives]
     lines += [f"The data are described at {entry.homepage}"] if entry.homepage else []
     lines += [entry.note] if entry.note else []
     return "\n".join(lines)
