@@ -44,7 +44,8 @@ class AdREM(DomainClassifier):
     C : "cv", float or list of floats, default="cv"
         Weight of the losses. A list holds candidates, and the first of the best accuracy in a three-fold stratified
         cross-validation on the source is used in every training, where accuracies within one standard error of the
-        highest count as equal to it; "cv" is the list 1e-3, 1e-2, ..., 1e4.
+        highest count as equal to it; "cv" is the list 1e-3, 1e-2, ..., 1e4. Beyond the first value whose training is
+        given up no larger one is tried.
     n_iter : int, default=20
         Number of iterations of each member.
     n_estimators : int, default=11
