@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -20,7 +20,7 @@ from adrem._em import Member, Task, randomized_em
 from adrem._progress import progress
 from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
-from adrem._validation import Domains, read_candidates, read_domains, read_prior
+from adrem._validation import Domains, read_candidates, read_prior
 from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
 
@@ -169,39 +169,8 @@ class AdREM(DomainClassifier):
         self.machine = machine
         self.memory_limit = memory_limit
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_domain: ArrayLike | None = None,
-        X_target: Any = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a labelled source and an unlabelled target.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
-            The rows of the source, or of both domains.
-        y : array-like of shape (n_rows,)
-            Their labels. What stands there for target rows is never read, except for the mark -1 below.
-        sample_domain : array-like of shape (n_rows,), default=None
-            0 or more for the rows of X that belong to the source, negative for those of the target. With neither this
-            nor ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
-        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
-            The rows of the target, where X holds those of the source only. Frames are matched by column name. Inside a
-            pipeline or a cross-validation use ``sample_domain``: steps before this one do not see ``X_target``.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Multiplies C for rows of the source; ignored for rows of the target.
-
-        Returns
-        -------
-        self : AdREM
-        """
-        self._validate_params()
+    def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
-        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
         fold_seed, *member_seeds = _spawn(self.random_state, 1 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
         source = task.train_source()
@@ -213,7 +182,6 @@ class AdREM(DomainClassifier):
         self._keep(domains, task.C, members)
         self.machine_ = task.machine.path
         self._warn(members, int(source.n_failed[0]))
-        return self
 
     def _run_members(self, task: Task, source: Solution, rngs: list[np.random.Generator]) -> list[Member]:
         """Algorithm 2, short of its vote: groups of members that are trained side by side, spread over the threads."""
@@ -291,7 +259,7 @@ class AdREM(DomainClassifier):
                 f"{n_failed} of {n_trained} trainings of a binary classifier were given up before they reached "
                 f"tol={self.tol:g}. Scale the features, give a smaller C (it was {self.C_:g}) or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         lost = Counter(c for member in members for c in member.lost)
         if lost:
@@ -301,7 +269,7 @@ class AdREM(DomainClassifier):
                 f"At some iteration no target row was labelled with class {losses}. If the target has no such rows, or "
                 "few, say so by class_prior; otherwise look at the labels with care.",
                 LostClassWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _member_scores(self, rows: Matrix) -> Iterator[FloatArray]:

@@ -1,24 +1,24 @@
-"""What every classifier of the package does once it is fitted."""
+"""What every classifier of the package promises: how it is fitted, and what it says of rows afterwards."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from adrem._types import Matrix
-from adrem._validation import read_rows
+from adrem._validation import Domains, read_domains, read_rows
 
 _ROUTED = {"sample_domain": True, "allow_source": True}
 
 
 class DomainClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier for a target domain, in terms of what each kind of model says of rows that are ready to be scored.
+    """A classifier for a target domain, in terms of what each kind of model does with rows that are ready for it.
 
-    `_decide` gives scores (rows x classes, or one a row for two classes), `_label` positions in ``classes_``, and
-    `_share` shares of the classes that sum to one.
+    `_learn` learns from two domains. `_decide` gives scores (rows x classes, or one a row for two classes), `_label`
+    positions in ``classes_``, and `_share` shares of the classes that sum to one.
     """
 
     # skada's convention: the domain of every row travels with it, in fit and after.
@@ -28,6 +28,9 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
     __metadata_request__decision_function: ClassVar[dict[str, bool]] = _ROUTED
     __metadata_request__score: ClassVar[dict[str, bool]] = _ROUTED
 
+    def _learn(self, domains: Domains) -> None:
+        raise NotImplementedError
+
     def _decide(self, rows: Matrix) -> NDArray[np.float64]:
         raise NotImplementedError
 
@@ -36,6 +39,41 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
 
     def _share(self, rows: Matrix) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_domain: ArrayLike | None = None,
+        X_target: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a labelled source and an unlabelled target.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            The rows of the source, or of both domains.
+        y : array-like of shape (n_rows,)
+            Their labels. What stands there for target rows is never read, except for the mark -1 below.
+        sample_domain : array-like of shape (n_rows,), default=None
+            0 or more for the rows of X that belong to the source, negative for those of the target. With neither this
+            nor ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
+        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
+            The rows of the target, where X holds those of the source only. Frames are matched by column name. Inside a
+            pipeline or a cross-validation use ``sample_domain``: steps before this one do not see ``X_target``.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Multiplies C for rows of the source; ignored for rows of the target.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
+        self._learn(domains)
+        return self
 
     def decision_function(
         self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False

@@ -50,7 +50,7 @@ class AlignmentBaseline(LinearBaseline):
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         raise NotImplementedError
 
-    def _learn(self, domains: Domains) -> None:
+    def _adapt(self, domains: Domains) -> None:
         from adrem.machines._tables import stack
 
         space = RowSpace(stack([domains.X_source, domains.X_target]))

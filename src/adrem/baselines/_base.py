@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem._adrem import AdREM
 from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
-from adrem._validation import Domains, read_domains
+from adrem._validation import Domains
 from adrem._voting import by_class
 
 Loss = Literal["hinge", "log_loss"]
 
 
 class Baseline(DomainClassifier):
-    """A method that learns one classifier for the target; `_learn` does, from domains that are ready to train on."""
+    """A method that learns one classifier for the target; `_adapt` does."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_domain: ArrayLike | None = None,
-        X_target: Any = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a labelled source and an unlabelled target.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
-            The rows of the source, or of both domains.
-        y : array-like of shape (n_rows,)
-            Their labels. What stands there for target rows is never read, except for the mark -1, as for `AdREM`.
-        sample_domain : array-like of shape (n_rows,), default=None
-            0 or more for the rows of X that belong to the source, negative for those of the target.
-        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
-            The rows of the target, where X holds those of the source only.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Multiplies C for rows of the source; ignored for rows of the target.
-
-        Returns
-        -------
-        self : object
-        """
-        self._validate_params()
-        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
+    def _learn(self, domains: Domains) -> None:
         self.classes_ = domains.classes
-        self._learn(domains)
+        self._adapt(domains)
         # By the very arithmetic of predict, so that the two agree to the last tie.
         labels = self._label(domains.X_target) if domains.adapts else np.zeros(0, dtype=np.intp)
         self.transduction_ = self.classes_[labels]
-        return self
 
-    def _learn(self, domains: Domains) -> None:
+    def _adapt(self, domains: Domains) -> None:
         raise NotImplementedError
 
     def _scores(self, rows: Matrix) -> NDArray[np.float64]:

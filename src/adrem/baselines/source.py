@@ -45,6 +45,6 @@ class SourceOnly(LinearBaseline):
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, domains: Domains) -> None:
+    def _adapt(self, domains: Domains) -> None:
         head = self._train(domains.X_source, domains)
         self.coef_, self.intercept_ = head.coef_, head.intercept_
