@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def info(name: Name, data_home: DataHome = None) -> None:
     from adrem.datasets._home import data_home as home_folder
     from adrem.datasets._registry import find_entry
 
-    entry = checked("NAME", lambda: find_entry(name))
+    entry = checked("NAME", partial(find_entry, name))
     folder = home_folder(data_home) / entry.name
     lines = {
         "title": [entry.title],
@@ -72,7 +73,7 @@ def fetch(
     from adrem.datasets._registry import find_entry
 
     for name in names:
-        checked("NAME", lambda name=name: find_entry(name))  # type: ignore[misc]  # mypy can't infer a lambda's default
+        checked("NAME", partial(find_entry, name))
     for name in names:
         with _download_bar() as report:
             folder = download(name, data_home, report=report)
@@ -89,7 +90,7 @@ def verify(
     from adrem.datasets import verify as check
     from adrem.datasets._registry import REGISTRY, find_entry
 
-    wanted = [checked("NAME", lambda n=n: find_entry(n)).name for n in names] if names else list(REGISTRY)  # type: ignore[misc]  # as above
+    wanted = [checked("NAME", partial(find_entry, name)).name for name in names] if names else list(REGISTRY)
     failed = False
     for name in wanted:
         verdict = check(name, data_home)
