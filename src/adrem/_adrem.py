@@ -120,6 +120,9 @@ class AdREM(DomainClassifier):
     1.0
     """
 
+    # Whether the iterations may end early: plain self-training does, the paper's algorithm does not.
+    _until_stable: ClassVar[bool] = False
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"hinge", "log_loss"})],
         "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
@@ -197,6 +200,7 @@ class AdREM(DomainClassifier):
                     n_iter=self.n_iter,
                     sampling=self.sampling,
                     store_path=self.store_path,
+                    until_stable=self._until_stable,
                     ticker=ticker,
                 )
                 for group in groups

@@ -82,12 +82,14 @@ def randomized_em(
     n_iter: int,
     sampling: str,
     store_path: bool = False,
+    until_stable: bool = False,
     ticker: Ticker | None = None,
 ) -> list[Member]:
     """Train on growing random subsets of the target, relabelling all of it after each training; a member for each rng.
 
     `source` is the classifier trained on the source alone; iteration 0 of the history describes it. Members only share
     the machine: what becomes of one does not depend on the others. The ticker hears of every training, and may stop it.
+    With `until_stable` the iterations end as soon as no label of any member changes.
     """
     from adrem.machines import decide
 
@@ -106,7 +108,8 @@ def randomized_em(
         scores = machine.scores(solution)
         previous, labels = labels, decide(scores[:, len(task.labels) :])
         squared_norms = machine.squared_norms(solution, scores)
-        coef, intercept = machine.weights(solution) if store_path or k == n_iter else (None, None)
+        last = k == n_iter or (until_stable and k > 0 and np.array_equal(labels, previous))
+        coef, intercept = machine.weights(solution) if store_path or last else (None, None)
         for m, member in enumerate(members):
             class_counts = np.bincount(labels[m], minlength=len(task.prior))
             member.history.append(
@@ -124,6 +127,8 @@ def randomized_em(
             if k > 0:
                 member.n_failed += int(solution.n_failed[m])
                 ticker()
+        if last:
+            break
     return members
 
 

@@ -5,11 +5,13 @@ None of them cares how the feature space is rotated, so they work in the coordin
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -23,6 +25,7 @@ from adrem.baselines._span import RowSpace
 
 Form = Literal["mapping", "similarity", "nearest"]
 SIMILARITY_GRID = tuple(10.0**k for k in range(-3, 3))
+PATIENCE = 100  # steps of the solver for each row
 
 
 class Alignment(NamedTuple):
@@ -100,13 +103,16 @@ class AlignmentBaseline(LinearBaseline):
 def train_on_similarities(similarities: NDArray[np.float64], domains: Domains, C: Any) -> tuple[SVC, float]:
     """The support vector machine of the authors' programs: one-vs-one, on similarities of the rows of the source."""
     candidates = SIMILARITY_GRID if isinstance(C, str) else tuple(np.atleast_1d(C).tolist())
+    # Similarities need not make a kernel, and then the solver need not come to an end.
+    machine = SVC(kernel="precomputed", max_iter=PATIENCE * len(similarities))
     chosen = candidates[0]
     if len(candidates) > 1:
-        folds = StratifiedKFold(2)
-        accuracies = [
-            cross_val_score(SVC(C=value, kernel="precomputed"), similarities, domains.labels, cv=folds).mean()
-            for value in candidates
-        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            accuracies = [
+                cross_val_score(machine.set_params(C=value), similarities, domains.labels, cv=StratifiedKFold(2)).mean()
+                for value in candidates
+            ]
         chosen = candidates[int(np.argmax(accuracies))]
-    machine = SVC(C=chosen, kernel="precomputed").fit(similarities, domains.labels, sample_weight=domains.weights)
+    machine.set_params(C=chosen).fit(similarities, domains.labels, sample_weight=domains.weights)
     return machine, chosen

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem._adrem import AdREM
@@ -65,9 +67,29 @@ class LinearBaseline(Baseline):
     tol: float
     random_state: Any
 
-    def _train(self, rows: Matrix, domains: Domains) -> AdREM:
+    def _train(self, rows: Matrix, domains: Domains, tol: float | None = None) -> AdREM:
         """The linear classifier of rows of the source, as they are or as they were mapped."""
-        head = AdREM(loss=self.loss, C=self.C, tol=self.tol, random_state=self.random_state)
+        tol = self.tol if tol is None else tol
+        head = AdREM(loss=self.loss, C=self.C, tol=tol, random_state=self.random_state)
         head.fit(rows, domains.classes[domains.labels], sample_weight=domains.weights)
         self.C_ = head.C_
         return head
+
+
+class IterativeBaseline(LinearBaseline):
+    """A baseline that goes on until it has converged, or for ``max_iter`` iterations."""
+
+    history_: list[dict[str, Any]]
+    max_iter: int
+
+    def _end(self, converged: bool, reason: str) -> None:
+        """Say why the iterations of ``history_`` ended."""
+        self.n_iter_ = self.history_[-1]["iteration"]
+        self.termination_condition_ = reason if converged else f"max_iter={self.max_iter} was reached"
+        if not converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: {self.termination_condition_}. Raise max_iter, or take the "
+                "labels as those of so many iterations.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )

@@ -33,10 +33,7 @@ def select_c(
     those with a larger C would be too, at great length: they are not tried.
     """
     source = np.flatnonzero(weights > 0)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(source, labels[source])
-    held_out = np.zeros((N_FOLDS, len(labels)), dtype=bool)
-    for fold, (_, held) in enumerate(folds):
-        held_out[fold, source[held]] = True
+    held_out = make_folds(labels, weights, seed)
     training = np.where(held_out, 0.0, weights)
     accuracy = np.zeros(len(candidates))
     solution: Solution | None = None
@@ -54,10 +51,21 @@ def select_c(
         accuracy[k] = correct / weights.sum()
         if solution.n_failed.any():
             break
-    return candidates[_first_best(accuracy, weights)]
+    return candidates[first_best(accuracy, weights)]
 
 
-def _first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
+def make_folds(labels: NDArray[np.intp], weights: NDArray[np.float64], seed: int) -> NDArray[np.bool_]:
+    """Which rows each fold (folds x rows) holds out, stratified; rows of weight zero are in none."""
+    rows = np.flatnonzero(weights > 0)
+    held_out = np.zeros((N_FOLDS, len(labels)), dtype=bool)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(rows, labels[rows])
+    for fold, (_, held) in enumerate(folds):
+        held_out[fold, rows[held]] = True
+    return held_out
+
+
+def first_best(accuracy: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
+    """Position of the first accuracy on rows of these weights that is within one standard error of the highest."""
     best = min(accuracy.max(), 1.0)  # a sum of weights may exceed their total by a rounding error
     shares = weights / weights.max()  # of any size, and their squares may be beyond all numbers
     n_effective = shares.sum() ** 2 / (shares**2).sum()

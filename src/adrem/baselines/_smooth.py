@@ -1,0 +1,30 @@
+"""Minimizing smooth functions of a matrix of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+# Value and gradient at some weights.
+Objective = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+
+
+def minimize_smooth(
+    objective: Objective, start: NDArray[np.float64], tol: float, max_steps: int = 1000
+) -> NDArray[np.float64]:
+    """Weights, of the start's shape, at which the gradient has shrunk to `tol` times that at zero; by L-BFGS.
+
+    After `max_steps` steps they are what has been reached, and never worse than the start.
+    """
+
+    def flat(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, gradient = objective(weights.reshape(start.shape))
+        return value, gradient.ravel()
+
+    largest = float(np.abs(objective(np.zeros_like(start))[1]).max())
+    options = {"gtol": max(tol * largest, np.finfo(float).tiny), "ftol": 0.0, "maxiter": max_steps, "maxls": 50}
+    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x).reshape(start.shape)

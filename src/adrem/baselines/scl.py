@@ -1,0 +1,193 @@
+"""Structural correspondence learning."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+from sklearn.utils._param_validation import Interval
+
+from adrem._types import Matrix
+from adrem._validation import Domains
+from adrem.baselines._base import LinearBaseline, Loss
+from adrem.baselines._span import RowSpace
+
+Array = NDArray[np.float64]
+
+
+class SCL(LinearBaseline):
+    """Structural correspondence learning: features correspond if they go along with the same pivots.
+
+    Pivots are features that are frequent in both domains and, of those, have the most mutual information with the
+    labels of the source [1]_ [2]_. From all other features of the rows of both domains, linear predictors of each
+    pivot's presence are learnt, here by ridge regression. The ``n_components`` first left singular vectors ``theta`` of
+    the matrix of their weights are directions in which features of both domains correspond, and the classifier is
+    trained on the features ``x`` and ``theta' x`` together.
+
+    A feature is present where it is positive: counts of terms are, and standardized counts above the mean.
+
+    Parameters
+    ----------
+    n_pivots : int, default=500
+        Number of pivots, at most half of the features that are frequent.
+    min_count : int, default=10
+        Rows of either domain in which a pivot has to be present at least.
+    n_components : int, default=50
+        Number of directions.
+    ridge : float, default=1.0
+        Penalty of the predictors, in multiples of the mean squared norm of a row.
+    scale : float, default=1.0
+        Size of the new features: their norm is this many times that of the rows, on average.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        A linear support vector machine, or logistic regression.
+    C : "cv", float or list of floats, default="cv"
+        As for `AdREM`.
+    tol : float, default=0.1
+        Tolerance of the trainings, as liblinear's.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds that choose C.
+
+    Attributes
+    ----------
+    pivots_ : ndarray
+        Positions of the pivots, the most informative first.
+    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `AdREM`, with one member; the weights of the new features are spread over those they are made of.
+
+    References
+    ----------
+    .. [1] John Blitzer, Ryan McDonald and Fernando Pereira, "Domain Adaptation with Structural Correspondence
+       Learning", 2006.
+    .. [2] John Blitzer, Mark Dredze and Fernando Pereira, "Biographies, Bollywood, Boom-boxes and Blenders: Domain
+       Adaptation for Sentiment Classification", 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SCL
+    >>> rng = np.random.RandomState(0)
+    >>> y = rng.randint(0, 2, 200)  # "good" goes along with "gripping" in the source, with "sharp" in the target
+    >>> good = rng.rand(200) < np.where(y == 1, 0.5, 0.1)
+    >>> own = (y == 1) & (rng.rand(200) < 0.9)
+    >>> X_source = np.stack([good, own, np.zeros(200)], axis=1)[:100].astype(float)
+    >>> X_target = np.stack([good, np.zeros(200), own], axis=1)[100:].astype(float)
+    >>> model = SCL(n_pivots=1, C=1.0).fit(X_source, y[:100], X_target=X_target)
+    >>> model.pivots_, bool(model.coef_[0, 0, 2] > 0)
+    (array([0]), True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearBaseline._parameter_constraints,
+        "n_pivots": [Interval(Integral, 1, None, closed="left")],
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "scale": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_pivots: int = 500,
+        min_count: int = 10,
+        n_components: int = 50,
+        ridge: float = 1.0,
+        scale: float = 1.0,
+        loss: Loss = "hinge",
+        C: Any = "cv",
+        tol: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.n_pivots = n_pivots
+        self.min_count = min_count
+        self.n_components = n_components
+        self.ridge = ridge
+        self.scale = scale
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.random_state = random_state
+
+    def _adapt(self, domains: Domains) -> None:
+        theta = self._correspondences(domains) if domains.adapts else np.zeros((0, domains.X_source.shape[1]))
+        head = self._train(_beside(domains.X_source, np.asarray(domains.X_source @ theta.T)), domains)
+        n_features = domains.X_source.shape[1]
+        weights = np.asarray(head.coef_[0], dtype=np.float64)
+        self.coef_ = (weights[:, :n_features] + weights[:, n_features:] @ theta)[None].astype(head.coef_.dtype)
+        self.intercept_ = head.intercept_
+
+    def _correspondences(self, domains: Domains) -> Array:
+        """The directions (n_components x features), scaled."""
+        from adrem.machines._tables import squared_norms, stack
+
+        rows = stack([domains.X_source, domains.X_target])
+        present = rows > 0
+        self.pivots_ = self._choose_pivots(present, domains)
+        norm = squared_norms(rows).mean()
+        if not len(self.pivots_) or norm == 0:
+            return np.zeros((0, rows.shape[1]))
+        targets = _dense(present[:, self.pivots_])
+        others = np.setdiff1d(np.arange(rows.shape[1]), self.pivots_)
+        space = RowSpace(rows[:, others])
+        predictors = _ridge(space.coordinates, targets - targets.mean(axis=0), self.ridge * norm)
+        directions = _leading_directions(predictors, self.n_components)
+        found = space.coordinates @ directions
+        scale = self.scale * np.sqrt(norm / max(float((found**2).sum(axis=1).mean()), np.finfo(float).tiny))
+        theta = np.zeros((directions.shape[1], rows.shape[1]))
+        theta[:, others] = scale * space.lift(directions.T)
+        return theta
+
+    def _choose_pivots(self, present: Matrix, domains: Domains) -> NDArray[np.intp]:
+        of_source, of_target = present[: len(domains.labels)], present[len(domains.labels) :]
+        counts = np.minimum(_count(of_source), _count(of_target))
+        frequent = np.flatnonzero(counts >= self.min_count)
+        information = mutual_information(of_source[:, frequent], domains.labels, domains.weights)
+        order = np.argsort(-information, kind="stable")
+        n_pivots = min(self.n_pivots, -(-len(frequent) // 2))
+        return frequent[order[:n_pivots]]
+
+
+def mutual_information(present: Matrix, labels: NDArray[np.intp], weights: Array) -> Array:
+    """Mutual information between the presence of each feature and the label, in nats."""
+    classes = np.eye(labels.max() + 1)[labels] * (weights / weights.sum())[:, None]
+    joint = np.asarray(present.T @ classes)  # features x classes
+    of_class = classes.sum(axis=0)
+    total = np.zeros(joint.shape[0])
+    for both in (joint, np.maximum(of_class - joint, 0.0)):
+        alone = both.sum(axis=1, keepdims=True) * of_class
+        ratio = np.divide(both, alone, out=np.ones_like(both), where=(both > 0) & (alone > 0))
+        total += (both * np.log(ratio)).sum(axis=1)
+    return total
+
+
+def _ridge(rows: Array, targets: Array, penalty: float) -> Array:
+    """Weights (columns x targets) of ridge regression."""
+    matrix = rows.T @ rows
+    matrix[np.diag_indices_from(matrix)] += penalty
+    return np.asarray(cho_solve(cho_factor(matrix, overwrite_a=True), rows.T @ targets))
+
+
+def _leading_directions(predictors: Array, n: int) -> Array:
+    """Left singular vectors of the largest singular values, as columns; none of those that are zero."""
+    values, vectors = eigh(predictors.T @ predictors)
+    values, vectors = values[::-1][:n], vectors[:, ::-1][:, :n]
+    kept = values > 1e-10 * max(values[0], np.finfo(float).tiny)
+    return np.asarray(predictors @ (vectors[:, kept] / np.sqrt(values[kept])))
+
+
+def _beside(rows: Matrix, more: Array) -> Matrix:
+    """Further columns to the right of a table."""
+    if sp.issparse(rows):
+        return sp.csr_array(sp.hstack([rows, sp.csr_array(more.astype(rows.dtype))], format="csr"))
+    return np.hstack([rows, more.astype(rows.dtype)])
+
+
+def _count(present: Matrix) -> Array:
+    return np.asarray(present.sum(axis=0)).ravel()
+
+
+def _dense(table: Any) -> Array:
+    return np.asarray(table.toarray() if sp.issparse(table) else table, dtype=np.float64)

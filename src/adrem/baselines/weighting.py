@@ -1,0 +1,293 @@
+"""Methods that weight the rows of the source by how much they look like the target."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adrem._adrem import _spawn
+from adrem._types import Matrix
+from adrem._validation import Domains
+from adrem.baselines._base import LinearBaseline, Loss
+from adrem.baselines.source import SourceOnly
+
+Array = NDArray[np.float64]
+# No row's weight falls below this share of the mean: a class that vanished could not be learnt.
+LEAST_WEIGHT = 1e-3
+
+
+class _WeightedSource(LinearBaseline):
+    """The classifier of the source, with the weights that `_weigh` gives its rows."""
+
+    def _weigh(self, domains: Domains) -> Array:
+        raise NotImplementedError
+
+    def _adapt(self, domains: Domains) -> None:
+        n_source = len(domains.labels)
+        weights = self._weigh(domains) if domains.adapts else np.ones(n_source)
+        self.source_weight_ = np.maximum(weights / weights.mean(), LEAST_WEIGHT)
+        head = self._train(domains.X_source, domains._replace(weights=domains.weights * self.source_weight_))
+        self.coef_, self.intercept_ = head.coef_, head.intercept_
+
+
+class ImportanceWeighting(_WeightedSource):
+    """The classifier of the source, each row weighted by how much more likely it is in the target.
+
+    Logistic regression tells the domains apart. Its odds for the target estimate the ratio ``p_T(x) / p_S(x)`` of the
+    densities, up to a factor [1]_ [2]_. Every row is judged by a classifier that was trained without
+    it: one that knows the row would be too sure, and with many features quite sure, of where it is from.
+
+    Parameters
+    ----------
+    loss : {"hinge", "log_loss"}, default="hinge"
+        A linear support vector machine, or logistic regression.
+    C : "cv", float or list of floats, default="cv"
+        As for `AdREM`; cross-validation counts rows by their weights.
+    domain_C : "cv", float or list of floats, default="cv"
+        C of the classifier of the domains: of several, in rising order, the last before the log loss on rows that it
+        was not trained on rises.
+    n_folds : int, default=5
+        Number of parts of the rows that are judged by a classifier of the others.
+    flattening : float, default=0.5
+        Power to which the ratios are raised, between 0, which leaves the source as it is, and 1, which is unbiased:
+        where the domains hardly overlap, a few rows of the source would be all that counts [1]_.
+    tol : float, default=0.1
+        Tolerance of the trainings, as liblinear's.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    domain_C_ : float
+        The C of the classifier of the domains.
+    source_weight_ : ndarray of shape (n_source,)
+        Weights of the rows of the source, 1 on average.
+    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `AdREM`, with one member.
+
+    References
+    ----------
+    .. [1] Hidetoshi Shimodaira, "Improving predictive inference under covariate shift by weighting the log-likelihood
+       function", *Journal of Statistical Planning and Inference*, 2000.
+    .. [2] Steffen Bickel, Michael Brueckner and Tobias Scheffer, "Discriminative Learning Under Covariate Shift", 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import ImportanceWeighting
+    >>> rng = np.random.RandomState(0)
+    >>> X_source, X_target = rng.normal(0, 1, (200, 1)), rng.normal(1, 1, (200, 1))
+    >>> X_source, X_target = (np.hstack([X, np.ones_like(X)]) for X in (X_source, X_target))
+    >>> model = ImportanceWeighting(random_state=0).fit(X_source, X_source[:, 0] > 0.5, X_target=X_target)
+    >>> bool(np.corrcoef(model.source_weight_, X_source[:, 0])[0, 1] > 0.7)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearBaseline._parameter_constraints,
+        "domain_C": LinearBaseline._parameter_constraints["C"],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "flattening": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        loss: Loss = "hinge",
+        C: Any = "cv",
+        domain_C: Any = "cv",
+        n_folds: int = 5,
+        flattening: float = 0.5,
+        tol: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.domain_C = domain_C
+        self.n_folds = n_folds
+        self.flattening = flattening
+        self.tol = tol
+        self.random_state = random_state
+
+    def _weigh(self, domains: Domains) -> Array:
+        from adrem.machines._tables import stack
+        from adrem.machines.selection import GRID
+
+        rows = stack([domains.X_source, domains.X_target])
+        n_source, n_target = len(domains.labels), domains.X_target.shape[0]
+        is_target = np.repeat([0, 1], [n_source, n_target])
+        n_folds = min(self.n_folds, n_source, n_target)
+        if n_folds < 2:
+            raise ValueError(
+                f"ImportanceWeighting judges rows by classifiers of the others, and needs two rows of each domain: "
+                f"there are {n_source} of the source and {n_target} of the target."
+            )
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=_whole_seed(self.random_state))
+        parts = list(folds.split(is_target, is_target))
+        best, best_loss = np.zeros(len(is_target)), np.inf
+        for C in np.sort(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C)):
+            scores = np.zeros(len(is_target))
+            for known, judged in parts:
+                model = SourceOnly("log_loss", float(C), self.tol).fit(rows[known], is_target[known])
+                scores[judged] = model.decision_function(rows[judged])
+            loss = float(np.logaddexp(0.0, np.where(is_target, -scores, scores)).mean())
+            if loss >= best_loss:
+                break  # the domains are overfitted from here on
+            best, best_loss, self.domain_C_ = scores, loss, float(C)
+        ratios = self.flattening * best[:n_source]
+        return np.asarray(np.exp(ratios - ratios.max()))  # their scale does not matter
+
+
+class KMM(_WeightedSource):
+    """Kernel mean matching: the weights under which the source has the mean of the target, in the space of a kernel.
+
+    Minimized over the weights ``b`` of the rows of the source is [1]_
+
+    ``b' K b / 2 - k' b`` subject to ``0 <= b <= max_weight`` and ``|mean(b) - 1| <= eps``,
+
+    where ``K`` holds the kernel between rows of the source, ``k = n_source / n_target * sum_T kernel(x, t)``, and
+    ``eps = (sqrt(n_source) - 1) / sqrt(n_source)``.
+
+    Parameters
+    ----------
+    loss : {"hinge", "log_loss"}, default="hinge"
+        A linear support vector machine, or logistic regression.
+    C : "cv", float or list of floats, default="cv"
+        As for `AdREM`; cross-validation counts rows by their weights.
+    kernel : {"rbf", "linear"}, default="rbf"
+        ``exp(-||x - x'||^2 / (2 width^2))``, or the inner product.
+    width : float or None, default=None
+        Width of the first; None is the median of the distances between rows of the source.
+    max_weight : float, default=1000.0
+        Largest weight.
+    tol : float, default=0.1
+        Tolerance of the trainings, as liblinear's.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds that choose C.
+
+    Attributes
+    ----------
+    source_weight_ : ndarray of shape (n_source,)
+        Weights of the rows of the source, 1 on average.
+    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `AdREM`, with one member.
+
+    References
+    ----------
+    .. [1] Jiayuan Huang, Alexander Smola, Arthur Gretton, Karsten Borgwardt and Bernhard Schoelkopf, "Correcting Sample
+       Selection Bias by Unlabeled Data", 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import KMM
+    >>> rng = np.random.RandomState(0)
+    >>> X_source, X_target = rng.normal(0, 1, (200, 1)), rng.normal(1, 1, (200, 1))
+    >>> model = KMM(random_state=0).fit(X_source, X_source[:, 0] > 0.5, X_target=X_target)
+    >>> bool(np.average(X_source[:, 0], weights=model.source_weight_) > 0.7)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearBaseline._parameter_constraints,
+        "kernel": [StrOptions({"rbf", "linear"})],
+        "width": [Interval(Real, 0, None, closed="neither"), None],
+        "max_weight": [Interval(Real, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        loss: Loss = "hinge",
+        C: Any = "cv",
+        kernel: Literal["rbf", "linear"] = "rbf",
+        width: float | None = None,
+        max_weight: float = 1000.0,
+        tol: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.kernel = kernel
+        self.width = width
+        self.max_weight = max_weight
+        self.tol = tol
+        self.random_state = random_state
+
+    def _weigh(self, domains: Domains) -> Array:
+        n_source, n_target = len(domains.labels), domains.X_target.shape[0]
+        within, across = self._kernels(domains.X_source, domains.X_target)
+        pull = across.sum(axis=1) * n_source / n_target
+        eps = (np.sqrt(n_source) - 1.0) / np.sqrt(n_source)
+        bounds = (n_source * (1.0 - eps), n_source * (1.0 + eps))
+        return match_means(within, pull, self.max_weight, bounds)
+
+    def _kernels(self, source: Matrix, target: Matrix) -> tuple[Array, Array]:
+        """The kernel between rows of the source, and between those and rows of the target."""
+        source, target = (_float64(rows) for rows in (source, target))
+        if self.kernel == "linear":
+            return linear_kernel(source), linear_kernel(source, target)
+        within, across = euclidean_distances(source), euclidean_distances(source, target)
+        width = self.width
+        if width is None:
+            apart = within[np.triu_indices(len(within), 1)]
+            width = float(np.median(apart)) if apart.size and np.median(apart) > 0 else 1.0
+        return np.exp(-0.5 * (within / width) ** 2), np.exp(-0.5 * (across / width) ** 2)
+
+
+def _whole_seed(random_state: Any) -> int:
+    return int(_spawn(random_state, 1)[0].generate_state(1)[0])
+
+
+def match_means(
+    K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-5, max_iter: int = 10_000
+) -> Array:
+    """Minimize ``b' K b / 2 - pull' b`` with b between zero and a bound, and its sum between two others.
+
+    By projected gradients with momentum, which starts anew wherever it leads uphill. It ends when a step changes no
+    weight by more than the tolerance.
+    """
+    step = 1.0 / max(float(np.linalg.norm(K, 2)) if len(K) < 200 else _largest_eigenvalue(K), np.finfo(float).tiny)
+    weights = ahead = project(np.ones(len(K)), largest, bounds)
+    momentum = 1.0
+    for _ in range(max_iter):
+        moved = project(ahead - step * (K @ ahead - pull), largest, bounds)
+        change = moved - weights
+        if (ahead - moved) @ change > 0:
+            momentum = 1.0
+        following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
+        ahead = moved + (momentum - 1.0) / following * change
+        weights, momentum = moved, following
+        if np.abs(change).max() <= tol:
+            break
+    return weights
+
+
+def project(weights: Array, largest: float, bounds: tuple[float, float]) -> Array:
+    """The nearest weights between zero and a bound whose sum lies between two others."""
+    clipped = np.clip(weights, 0.0, largest)
+    total = clipped.sum()
+    if bounds[0] <= total <= bounds[1]:
+        return clipped
+    wanted = bounds[0] if total < bounds[0] else bounds[1]
+    low, high = weights.min() - largest, weights.max()  # shifts that make all weights the largest, or zero
+    for _ in range(100):
+        shift = 0.5 * (low + high)
+        low, high = (shift, high) if np.clip(weights - shift, 0.0, largest).sum() > wanted else (low, shift)
+    return np.clip(weights - 0.5 * (low + high), 0.0, largest)
+
+
+def _largest_eigenvalue(K: Array) -> float:
+    from scipy.sparse.linalg import eigsh
+
+    # A little more than it is found to be: a step that is too long would not come to rest.
+    return 1.01 * float(eigsh(K, k=1, which="LA", return_eigenvectors=False, v0=np.ones(len(K)), tol=1e-3)[0])
+
+
+def _float64(rows: Matrix) -> Matrix:
+    return rows.astype(np.float64) if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)
