@@ -269,9 +269,12 @@ class AdREM(DomainClassifier):
         if lost:
             names = self.classes_.tolist()
             losses = ", ".join(f"{names[c]!r} (in {n} of {len(members)} members)" for c, n in sorted(lost.items()))
+            balanced = self.sampling == "balanced"
+            advice = (
+                "If the target has no such rows, or few, say so by class_prior; otherwise look" if balanced else "Look"
+            )
             warnings.warn(
-                f"At some iteration no target row was labelled with class {losses}. If the target has no such rows, or "
-                "few, say so by class_prior; otherwise look at the labels with care.",
+                f"At some iteration no target row was labelled with class {losses}. {advice} at the labels with care.",
                 LostClassWarning,
                 stacklevel=4,
             )

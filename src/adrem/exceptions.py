@@ -21,5 +21,9 @@ class DamagedDataError(ValueError):
     """A file of a data set is cut off, altered, or not what its name says."""
 
 
+class MethodFailedError(RuntimeError):
+    """A method of the benchmark gave no labels; the message is the reason, as the tables print it."""
+
+
 class DownloadError(OSError):
     """A file could not be downloaded; the message says which to put where."""

@@ -12,14 +12,31 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adrem import AdREM, baselines
-from adrem.baselines import CORAL, GFK, TCA, SourceOnly, SubspaceAlignment
+from adrem.baselines import (
+    CORAL,
+    DASVM,
+    FLDA,
+    GFK,
+    KMM,
+    SCL,
+    TCA,
+    HardEM,
+    ImportanceWeighting,
+    SoftEM,
+    SourceOnly,
+    SubspaceAlignment,
+)
 from adrem.datasets import DomainPair
 
-METHODS = [SourceOnly, CORAL, SubspaceAlignment, GFK, TCA]
 ALIGNMENTS = [CORAL, SubspaceAlignment, GFK, TCA]
+METHODS = [SourceOnly, HardEM, SoftEM, *ALIGNMENTS, FLDA, DASVM, SCL, ImportanceWeighting, KMM]
 EVERY_FORM = [
     *(method() for method in METHODS),
     SourceOnly(loss="log_loss"),
+    HardEM(loss="log_loss"),
+    SoftEM(temperature=0.1),
+    FLDA(loss="squared"),
+    KMM(kernel="linear"),
     *(method(form=form) for method in ALIGNMENTS for form in ("similarity", "nearest")),
 ]
 # As for scikit-learn's LinearSVC.
@@ -41,8 +58,8 @@ def test_all_of_them_are_here() -> None:
 
 
 def fixed(model: Any) -> Any:
-    """With the C given: folds are drawn from what is there, and few rows are."""
-    return sklearn.clone(model).set_params(C=0.1)
+    """With a seed, and the C given: folds are drawn from what is there, and few rows are."""
+    return sklearn.clone(model).set_params(C=0.1, random_state=0)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])

@@ -13,7 +13,7 @@ import pytest
 
 from adrem.benchmark.methods import find_methods
 from adrem.benchmark.protocols import METHODS, PROTOCOLS, Protocol, find_protocols
-from adrem.benchmark.results import TableResult, summarize
+from adrem.benchmark.results import TableResult, read_results, summarize
 from adrem.benchmark.store import Cell, Result
 from adrem.benchmark.tables import FORMS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
 from adrem.cli import bench
@@ -72,19 +72,24 @@ def test_the_grid_has_a_method_s_numbers_below_one_another() -> None:
 
 
 def test_a_dash_stands_where_nothing_is_published() -> None:
-    rows = make_grid(make_result(OFFICE)).rows
-    by_method = {row.label: rows[i + 1 : i + 4] for i, row in enumerate(rows) if not row.indented}
-    published = {name: [mark.text for mark in more[1].cells] for name, more in by_method.items()}
+    published: dict[str, list[str]] = {}
+    differences: dict[str, list[str]] = {}
+    method = ""
+    for row in make_grid(make_result(OFFICE)).rows:
+        method = method if row.indented else row.label
+        for label, kept in (("published", published), ("difference", differences)):
+            if row.label == label:
+                kept[method] = [mark.text for mark in row.cells]
+    assert published.keys() == differences.keys() == {"source-svm", "adrem-svm"}  # no line of dashes for the others
     #                                 A-D  A-W     D-A     D-W  W-A  W-D  avg
     assert published["source-svm"] == ["-", "73.8", "60.3", "-", "-", "-", "-"]
     assert published["adrem-svm"] == ["-", "89.4", "72.6", "-", "-", "-", "87.0"]
-    assert published["adrem-lr"] == published["source-lr"] == ["-"] * 7
-    assert [mark.text for mark in by_method["source-svm"][2].cells] == ["-", "-22.5", "-8.0", "-", "-", "-", "-"]
+    assert differences["source-svm"] == ["-", "-22.5", "-8.0", "-", "-", "-", "-"]
 
 
-def test_one_repetition_has_a_dash_for_its_spread() -> None:
+def test_one_repetition_has_no_spread() -> None:
     grid = make_grid(make_result(OFFICE, ("adrem-svm",), repeats=1))
-    assert [mark.text for mark in grid.rows[1].cells] == ["-"] * 7
+    assert [row.label for row in grid.rows] == ["adrem-svm", "published", "difference"]
     assert not any(mark.far or mark.best for row in grid.rows for mark in row.cells)
     assert grid.subtitle.endswith("over 1 repetition(s)")
 
@@ -343,7 +348,7 @@ def test_html_escapes_what_means_something_there() -> None:
 def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
     results = [make_result(OFFICE), make_result(SURF, repeats=1)]
     text = as_csv(results)
-    header = "table,features,method,pair,repeats,accuracy,std,published,published_source"
+    header = "table,features,method,pair,repeats,accuracy,std,published,published_source,failure"
     assert text.partition("\n")[0] == header
     rows = list(csv.DictReader(io.StringIO(text)))
     expected = [(r, method, pair, entry) for r in results for (method, pair), entry in r.entries.items()]
@@ -360,6 +365,50 @@ def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
             assert row["published"] == row["published_source"] == ""
         else:
             assert (float(row["published"]), row["published_source"]) == entry.published
+
+
+def test_a_failure_is_shown_with_its_reason_in_every_form() -> None:
+    names = ["adrem-svm", "skada:CORAL"]
+    results = {
+        Cell(OFFICE.table, OFFICE.features, pair, 0, name, "d", "i"): Result(
+            {"accuracy": 80.0} if name == "adrem-svm" else {"accuracy": None, "failure": "timed out"}, 1.0, "2026-02-03"
+        )
+        for name in names
+        for pair in ("A-W", "D-A")
+    }
+    result = summarize(OFFICE, find_methods(names), results)
+    assert result.failures == {("skada:CORAL", pair): "timed out" for pair in ("A-W", "D-A")}
+    for form in FORMS[:2] + FORMS[3:]:
+        text = render([result], form)
+        assert "skada:CORAL failed on A-W, D-A: timed out." in " ".join(text.split())
+    [again] = read_results(as_csv([result]))
+    assert (again.failures, again.entries) == (result.failures, result.entries)
+    assert [method.name for method in again.methods] == names
+
+
+def test_of_many_methods_each_is_compared_with_the_paper_s() -> None:
+    names = ("source-svm", "source-lr", "adrem-svm", "coral", "tca")
+    comparisons = make_result(OFFICE, names).comparisons
+    assert [(c.first, c.second) for c in comparisons] == [
+        ("source-svm", "adrem-svm"),
+        ("source-lr", "adrem-svm"),
+        ("adrem-svm", "coral"),
+        ("adrem-svm", "tca"),
+    ]
+
+
+def test_methods_that_are_run_once_are_compared_with_those_that_are_repeated() -> None:
+    complete = {"adrem-svm": OFFICE.repeats, "coral": 1}
+    for more, comparable in ((0, True), (1, False)):
+        results = {
+            Cell(OFFICE.table, OFFICE.features, pair, r, name, "d", "i"): Result({"accuracy": 80.0 + k}, 1.0, "")
+            for k, (name, repeats) in enumerate(complete.items())
+            for pair in OFFICE.pairs
+            for r in range(repeats + more * (name == "coral"))
+        }
+        result = summarize(OFFICE, find_methods(complete), results)
+        assert bool(result.comparisons) == comparable
+        assert (result.best("A-W") == 81.0) == comparable
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ class IterativeBaseline(LinearBaseline):
 
     def _end(self, converged: bool, reason: str) -> None:
         """Say why the iterations of ``history_`` ended."""
-        self.n_iter_ = self.history_[-1]["iteration"]
+        self.n_iter_ = len(self.history_)
         self.termination_condition_ = reason if converged else f"max_iter={self.max_iter} was reached"
         if not converged:
             warnings.warn(

@@ -46,7 +46,7 @@ class DASVM(IterativeBaseline):
     Attributes
     ----------
     n_iter_ : int
-        Number of iterations, of the problem that took the most.
+        Number of trainings, of the problem that took the most.
     termination_condition_ : str
         Why there were no more.
     history_ : list of dict
@@ -116,7 +116,7 @@ class DASVM(IterativeBaseline):
         problems = [_Problem(n_source, n_target) for _ in signs]
         labels = np.concatenate([signs, np.zeros((len(signs), n_target), dtype=bool)], axis=1).astype(np.intp)
         weights = np.tile(np.concatenate([domains.weights, np.ones(n_target)]), (len(signs), 1))
-        solution = None
+        solution = machine.nothing(len(signs))
         for iteration in range(1, self.max_iter + 1):
             used = np.stack([problem.used for problem in problems])
             labels[:, n_source:] = [problem.labels for problem in problems]

@@ -53,7 +53,7 @@ class HardEM(IterativeBaseline):
     Attributes
     ----------
     n_iter_ : int
-        Number of trainings on both domains.
+        Number of trainings, the first of them on the source alone.
     termination_condition_ : str
         Why there were no more.
     history_ : list of dict
@@ -140,7 +140,7 @@ class SoftEM(IterativeBaseline):
     Attributes
     ----------
     n_iter_ : int
-        Number of iterations.
+        Number of trainings, the first of them on the source alone.
     termination_condition_ : str
         Why there were no more.
     history_ : list of dict

@@ -138,7 +138,7 @@ class FLDA(Baseline):
 def presence(rows: Matrix, weights: Array | None = None) -> Array:
     """Share of the rows in which each feature is not zero."""
     weights = np.ones(rows.shape[0]) if weights is None else weights
-    return np.asarray(weights @ (rows != 0)) / weights.sum()
+    return np.asarray(weights @ (rows != 0) / weights.sum())
 
 
 def dropout_rates(source: Array, target: Array) -> Array:

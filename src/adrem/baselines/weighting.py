@@ -279,7 +279,7 @@ def project(weights: Array, largest: float, bounds: tuple[float, float]) -> Arra
     for _ in range(100):
         shift = 0.5 * (low + high)
         low, high = (shift, high) if np.clip(weights - shift, 0.0, largest).sum() > wanted else (low, shift)
-    return np.clip(weights - 0.5 * (low + high), 0.0, largest)
+    return np.asarray(np.clip(weights - 0.5 * (low + high), 0.0, largest))
 
 
 def _largest_eigenvalue(K: Array) -> float:

@@ -9,7 +9,20 @@ from typing import Any
 from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
-from adrem.baselines import CORAL, GFK, TCA, SubspaceAlignment
+from adrem.baselines import (
+    CORAL,
+    DASVM,
+    FLDA,
+    GFK,
+    KMM,
+    SCL,
+    TCA,
+    HardEM,
+    ImportanceWeighting,
+    SoftEM,
+    SourceOnly,
+    SubspaceAlignment,
+)
 from adrem.datasets import DomainPair
 
 
@@ -17,23 +30,21 @@ from adrem.datasets import DomainPair
 class Method:
     """A way to label a target: `make` gives its estimator for a seed.
 
-    `version` goes up when a change of the package changes the method's results, so that stored ones are not taken for
-    new ones. `published` lists the names under which others print it.
+    `published` lists the names under which others print it. `once` holds where the seed does nothing but draw the folds
+    that choose C: on a table that takes all rows, one repetition tells enough. `version` goes up when a change of the
+    package changes the method's results, so that stored ones are not taken for new ones.
     """
 
     name: str
     title: str
     make: Callable[[int], Any]
     published: tuple[str, ...] = ()
-    adapts: bool = True
+    once: bool = False
     version: int = 1
 
     def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
         """Labels for the target, and the fitted estimator. The target's labels are not looked at."""
-        model = self.make(seed)
-        if not self.adapts:
-            return model.fit(data.X_source, data.y_source).predict(data.X_target), model
-        model.fit(data.X_source, data.y_source, X_target=data.X_target)
+        model = self.make(seed).fit(data.X_source, data.y_source, X_target=data.X_target)
         return model.transduction_, model
 
     def parameters(self) -> dict[str, Any]:
@@ -42,38 +53,54 @@ class Method:
         return {key: value for key, value in params.items() if key not in ("random_state", "n_jobs", "verbose")}
 
 
-def _both_forms(name: str, title: str, estimator: Any, published: tuple[str, ...]) -> list[Method]:
+def _baseline(
+    name: str, title: str, estimator: Callable[..., Any], published: tuple[str, ...] = (), **params: Any
+) -> Method:
+    return Method(name, title, lambda seed: estimator(random_state=seed, **params), published, once=True)
+
+
+def _both_forms(name: str, title: str, estimator: Callable[..., Any]) -> list[Method]:
     """A method as its paper has it, and on similarities, as its authors' program does; both were published as one."""
+    published = (name.upper(),)
     return [
-        Method(name, title, lambda seed: estimator(random_state=seed), published),
-        Method(
-            f"{name}-similarity",
-            f"{title} on similarities",
-            lambda seed: estimator(form="similarity", random_state=seed),
-            published,
-        ),
+        _baseline(name, title, estimator, published),
+        _baseline(f"{name}-similarity", f"{title} on similarities", estimator, published, form="similarity"),
     ]
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method("source-svm", "Source SVM", lambda seed: AdREM(random_state=seed), ("NA", "Source"), adapts=False),
-        Method("source-lr", "Source LR", lambda seed: AdREM("log_loss", random_state=seed), adapts=False),
+        Method("source-svm", "Source SVM", lambda seed: SourceOnly(random_state=seed), ("NA", "Source")),
+        Method("source-lr", "Source LR", lambda seed: SourceOnly("log_loss", random_state=seed)),
         Method("adrem-svm", "Ad-REM SVM", lambda seed: AdREM(random_state=seed), ("Ad-REM",)),
         Method("adrem-lr", "Ad-REM LR", lambda seed: AdREM("log_loss", random_state=seed)),
-        *_both_forms("coral", "CORAL", CORAL, ("CORAL",)),
-        *_both_forms("sa", "Subspace Alignment", SubspaceAlignment, ("SA",)),
-        *_both_forms("gfk", "Geodesic flow kernel", GFK, ("GFK",)),
-        Method("tca", "Transfer component analysis", lambda seed: TCA(random_state=seed), ("TCA",)),
+        _baseline("hard-em", "Hard EM, SVM", HardEM),
+        _baseline("soft-em", "Soft EM, LR, temperature 1/2", SoftEM),
+        *_both_forms("coral", "CORAL", CORAL),
+        *_both_forms("sa", "Subspace Alignment", SubspaceAlignment),
+        *_both_forms("gfk", "Geodesic flow kernel", GFK),
+        _baseline("tca", "Transfer component analysis", TCA, ("TCA",)),
+        _baseline("flda-l", "Feature-level adaptation, logistic", FLDA, ("FLDA-L",)),
+        _baseline("flda-q", "Feature-level adaptation, squared", FLDA, ("FLDA-Q",), loss="squared"),
+        _baseline("dasvm", "DASVM", DASVM, ("DASVM",)),
+        _baseline("scl", "Structural correspondence learning", SCL, ("SCL",)),
+        _baseline("iw", "Importance weighting", ImportanceWeighting),
+        _baseline("kmm", "Kernel mean matching", KMM, ("KMM",)),
     )
 }
 
 
 def find_methods(names: Iterable[str] | None = None) -> list[Method]:
-    """Methods by name, in the order given; all of them by default."""
-    wanted = list(METHODS) if names is None else [name.strip() for name in names]
-    unknown = [name for name in wanted if name not in METHODS]
+    """Methods by name, in the order given, and those of skada as `skada:NAME`; all of ours by default or by `all`."""
+    from adrem.benchmark.peers import PREFIX, find_peer
+
+    given = ["all"] if names is None else [name.strip() for name in names]
+    wanted = [name for one in given for name in (METHODS if one == "all" else [one])]
+    unknown = [name for name in wanted if name not in METHODS and not name.startswith(PREFIX)]
     if unknown:
-        raise ValueError(f"There is no method {', '.join(unknown)}; known are {', '.join(METHODS)}.")
-    return [METHODS[name] for name in dict.fromkeys(wanted)]
+        raise ValueError(
+            f"There is no method {', '.join(unknown)}; known are {', '.join(METHODS)}, all of them by 'all', and "
+            f"classifiers of skada by {PREFIX}NAME."
+        )
+    return [METHODS[name] if name in METHODS else find_peer(name) for name in dict.fromkeys(wanted)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from adrem.datasets import DataSet, DomainPair
 from adrem.datasets._load import make_preprocessing
 from adrem.preprocessing import transform_pair
 
-# The methods of every table, by name; another joins by being added here and in `methods.py`.
+if TYPE_CHECKING:
+    from adrem.benchmark.methods import Method
+
+# The methods that a table is run with unless others are named: the paper's, and what they start from.
 METHODS = ("source-svm", "source-lr", "adrem-svm", "adrem-lr")
 
 
@@ -64,6 +67,10 @@ class Protocol:
     @property
     def name(self) -> str:
         return f"{self.table}/{self.features}"
+
+    def repeats_of(self, method: Method) -> int:
+        """Repetitions of a method: one where only folds would differ."""
+        return 1 if method.once and self.draw == Draw() else self.repeats
 
     def make_pair(self, data: DataSet, pair: str, repetition: int) -> DomainPair:
         """The rows of a repetition, drawn first and then scaled: what is not drawn is not seen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import sqrt
 
@@ -42,6 +42,8 @@ class Entry:
 
 
 ROUNDING = 0.05  # published values have one decimal
+PAPERS_METHOD = "adrem-svm"
+ALL_COMPARED = 4  # methods of which every two are compared
 
 
 @dataclass(frozen=True)
@@ -66,58 +68,76 @@ class TableResult:
     comparisons: list[Comparison]
     elsewhere: list[Line]
     finished: str
+    failures: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """Pairs that any method was run on, and the average."""
-        names = [*self.protocol.pairs, AVERAGE]
-        return [name for name in names if any((method.name, name) in self.entries for method in self.methods)]
+        reached = {pair for _, pair in (*self.entries, *self.failures)}
+        return [name for name in (*self.protocol.pairs, AVERAGE) if name in reached]
 
     def best(self, column: str) -> float | None:
-        """The highest accuracy of a column, where there are several over the same repetitions."""
-        entries = [entry for (_, name), entry in self.entries.items() if name == column]
-        comparable = len(entries) > 1 and len({entry.repeats for entry in entries}) == 1
-        return max(round(entry.accuracy, 1) for entry in entries) if comparable else None
+        """The highest accuracy of a column, where there are several that can be compared."""
+        entries = {method: entry for (method, name), entry in self.entries.items() if name == column}
+        comparable = len(entries) > 1 and _comparable(self.protocol, self.methods, entries)
+        return max(round(entry.accuracy, 1) for entry in entries.values()) if comparable else None
 
 
 def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Result]) -> TableResult:
     """The numbers of a table, from those of its cells that are finished."""
     accuracies: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    failures = {}
     finished = ""
     for cell, result in results.items():
-        if (cell.task, cell.features) == (protocol.table, protocol.features):
+        if (cell.task, cell.features) != (protocol.table, protocol.features):
+            continue
+        finished = max(finished, result.finished)
+        if result.values["accuracy"] is None:
+            failures[cell.method, cell.pair] = result.values["failure"]
+        else:
             accuracies[cell.method][cell.pair][cell.repetition] = result.values["accuracy"]
-            finished = max(finished, result.finished)
-    shown = [method for method in methods if method.name in accuracies]
+    reached = {*accuracies, *(method for method, _ in failures)}
+    shown = [method for method in methods if method.name in reached]
     entries = {}
     for method in shown:
         known = published_values(protocol.table, protocol.features, method)
         for pair, runs in _with_average(accuracies[method.name], protocol).items():
             entries[method.name, pair] = _entry(list(runs.values()), known.get(pair))
-    return _table(protocol, shown, entries, finished)
+    return _table(protocol, shown, entries, finished, failures)
 
 
 def read_results(text: str) -> list[TableResult]:
     """Tables from the CSV that they were written to."""
     entries: dict[tuple[str, str], dict[tuple[str, str], Entry]] = defaultdict(dict)
+    failures: dict[tuple[str, str], dict[tuple[str, str], str]] = defaultdict(dict)
     for row in csv.DictReader(text.splitlines()):
+        if row["failure"]:
+            failures[row["table"], row["features"]][row["method"], row["pair"]] = row["failure"]
+        if not row["accuracy"]:
+            continue
         known = Value(float(row["published"]), row["published_source"]) if row["published"] else None
         std = float(row["std"]) if row["std"] else None
         entry = Entry(int(row["repeats"]), float(row["accuracy"]), std, known)
         entries[row["table"], row["features"]][row["method"], row["pair"]] = entry
     tables = []
-    for (table, features), cells in entries.items():
-        methods = find_methods(dict.fromkeys(method for method, _ in cells))
-        tables.append(_table(find_protocols(table, features)[0], methods, cells, ""))
+    for key in dict.fromkeys([*entries, *failures]):
+        methods = find_methods(dict.fromkeys(method for method, _ in (*entries[key], *failures[key])))
+        [protocol] = find_protocols(*key)
+        tables.append(_table(protocol, methods, entries[key], "", failures[key]))
     return tables
 
 
 def _table(
-    protocol: Protocol, methods: list[Method], entries: dict[tuple[str, str], Entry], finished: str
+    protocol: Protocol,
+    methods: list[Method],
+    entries: dict[tuple[str, str], Entry],
+    finished: str,
+    failures: dict[tuple[str, str], str],
 ) -> TableResult:
     features = {p.features for p in PROTOCOLS if p.table == protocol.table}
     elsewhere = published_elsewhere(protocol.table, protocol.features, methods, features)
-    return TableResult(protocol, methods, entries, _compare(methods, entries), elsewhere, finished)
+    comparisons = _compare(protocol, methods, entries)
+    return TableResult(protocol, methods, entries, comparisons, elsewhere, finished, failures)
 
 
 def _with_average(runs: dict[str, dict[int, float]], protocol: Protocol) -> dict[str, dict[int, float]]:
@@ -135,13 +155,27 @@ def _entry(values: list[float], known: Value | None) -> Entry:
     return Entry(len(values), float(np.mean(values)), std, known)
 
 
-def _compare(methods: list[Method], entries: dict[tuple[str, str], Entry]) -> list[Comparison]:
+def _comparable(protocol: Protocol, methods: list[Method], entries: dict[str, Entry]) -> bool:
+    """Whether methods were run equally often on a pair, or each as often as it is to be."""
+    planned = {method.name: protocol.repeats_of(method) for method in methods}
+    complete = all(entry.repeats == planned[method] for method, entry in entries.items())
+    return complete or len({entry.repeats for entry in entries.values()}) == 1
+
+
+def _compare(protocol: Protocol, methods: list[Method], entries: dict[tuple[str, str], Entry]) -> list[Comparison]:
+    """Every two methods; of many, each with the paper's own."""
+    names = [method.name for method in methods]
+    many = len(names) > ALL_COMPARED and PAPERS_METHOD in names
     comparisons = []
-    for first, second in combinations([method.name for method in methods], 2):
+    for first, second in combinations(names, 2):
+        if many and PAPERS_METHOD not in (first, second):
+            continue
         pairs = [
             p
-            for (m, p), entry in entries.items()
-            if m == first and p != AVERAGE and entry.repeats == getattr(entries.get((second, p)), "repeats", None)
+            for p in protocol.pairs
+            if (first, p) in entries
+            and (second, p) in entries
+            and _comparable(protocol, methods, {m: entries[m, p] for m in (first, second)})
         ]
         # To a millionth of a percent: means of equal accuracies may differ in their last bits.
         differences = np.round([entries[first, p].accuracy - entries[second, p].accuracy for p in pairs], 6)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from adrem.benchmark.methods import METHODS, Method, find_methods
+from adrem.benchmark.methods import Method, find_methods
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.benchmark.store import Cell, Store
 from adrem.datasets import DataSet, load
-from adrem.exceptions import DamagedDataError, DataNotFoundError
+from adrem.exceptions import DamagedDataError, DataNotFoundError, MethodFailedError
 
 Home = str | Path | None
 
@@ -86,6 +86,7 @@ def _cells(protocol: Protocol, methods: list[Method], checksum: str, pairs: set[
         for repetition in range(protocol.repeats)
         for pair in wanted
         for method in methods
+        if repetition < protocol.repeats_of(method)
     ]
 
 
@@ -107,19 +108,26 @@ def load_cached(name: str, home: Home) -> DataSet:
 
 
 def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
-    """Label the target of a cell, and score the labels."""
+    """Label the target of a cell, and score the labels; or say why a peer gave none."""
     protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (cell.task, cell.features))
     data = protocol.make_pair(load_cached(protocol.data, home), cell.pair, cell.repetition)
+    [method] = find_methods([cell.method])
     begin = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        labels, model = METHODS[cell.method].label(data, cell.repetition)
+        try:
+            labels, model = method.label(data, cell.repetition)
+        except MethodFailedError as error:
+            return {"accuracy": None, "failure": str(error)}, perf_counter() - begin
+    seconds = getattr(model, "seconds", perf_counter() - begin)
     values = {
         "accuracy": 100.0 * float(np.mean(labels == data.y_target)),
         "C": float(model.C_) if hasattr(model, "C_") else None,
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
-    return values, perf_counter() - begin
+    if hasattr(model, "peak_memory"):
+        values["peak_memory"] = model.peak_memory
+    return values, seconds
 
 
 Work = Callable[[Cell, Home], tuple[dict[str, Any], float]]

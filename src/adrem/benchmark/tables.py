@@ -21,8 +21,10 @@ CSV_HEADER = (
     "std",
     "published",
     "published_source",
+    "failure",
 )
 NONE = "-"
+FAILED = "failed"
 NOTHING = "Nothing is finished yet."
 ELSEWHERE = "Published by others, not run here (other features in brackets)"
 
@@ -80,19 +82,21 @@ def _foreign_label(line: Line, features: str) -> str:
 
 def _method_rows(result: TableResult, name: str, columns: list[str]) -> list[Row]:
     entries = [result.entries.get((name, column)) for column in columns]
-    rows = [
-        Row(name, [_accuracy(entry, result.best(column)) for entry, column in zip(entries, columns, strict=True)]),
+    accuracies = [
+        _accuracy(entry, result.best(column), (name, column) in result.failures)
+        for entry, column in zip(entries, columns, strict=True)
+    ]
+    more = [
         Row("±", [_number(entry.std if entry else None) for entry in entries], indented=True),
         Row("published", [_number(_published(entry)) for entry in entries], indented=True),
+        Row("difference", [_difference(entry) for entry in entries], indented=True),
     ]
-    if any(_published(entry) is not None for entry in entries):
-        rows.append(Row("difference", [_difference(entry) for entry in entries], indented=True))
-    return rows
+    return [Row(name, accuracies), *(row for row in more if any(mark.text != NONE for mark in row.cells))]
 
 
-def _accuracy(entry: Entry | None, best: float | None) -> Mark:
+def _accuracy(entry: Entry | None, best: float | None, failed: bool) -> Mark:
     if entry is None:
-        return Mark(NONE)
+        return Mark(FAILED if failed else NONE)
     return Mark(f"{entry.accuracy:.1f}", best=best is not None and round(entry.accuracy, 1) == best)
 
 
@@ -116,6 +120,7 @@ def _notes(result: TableResult) -> list[str]:
         pairs = max(c.wins + c.ties + c.losses for c in result.comparisons)
         notes.append(f"Methods against each other over {pairs} pair(s), with Wilcoxon's signed-rank test:")
         notes += [_sentence(comparison) for comparison in result.comparisons]
+    notes += _failure_notes(result)
     sources: dict[str, list[str]] = {}
     for (method, _), entry in result.entries.items():
         if entry.published is not None and method not in sources.setdefault(entry.published.source, []):
@@ -130,6 +135,13 @@ def _notes(result: TableResult) -> list[str]:
     if result.finished:
         notes.append(f"Last result of {result.finished[:10]}.")
     return notes
+
+
+def _failure_notes(result: TableResult) -> list[str]:
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for (method, pair), reason in result.failures.items():
+        pairs.setdefault((method, reason), []).append(pair)
+    return [f"{method} failed on {', '.join(where)}: {reason}." for (method, reason), where in pairs.items()]
 
 
 def _sentence(c: Comparison) -> str:
@@ -323,10 +335,16 @@ def as_csv(results: Iterable[TableResult]) -> str:
                 ("", "") if entry.published is None else (f"{entry.published.accuracy:.1f}", entry.published.source)
             )
             std = "" if entry.std is None else f"{entry.std:.3f}"
-            protocol = result.protocol
-            row = (protocol.table, protocol.features, method, pair, entry.repeats, f"{entry.accuracy:.3f}", std)
-            writer.writerow((*row, *published))
+            row = (*_place(result), method, pair, entry.repeats, f"{entry.accuracy:.3f}", std)
+            writer.writerow((*row, *published, result.failures.get((method, pair), "")))
+        for (method, pair), reason in result.failures.items():
+            if (method, pair) not in result.entries:
+                writer.writerow((*_place(result), method, pair, 0, "", "", "", "", reason))
     return file.getvalue()
+
+
+def _place(result: TableResult) -> tuple[str, str]:
+    return result.protocol.table, result.protocol.features
 
 
 def render(results: list[TableResult], form: str, width: int = 80) -> str:

@@ -55,7 +55,7 @@ class GramMachine(Machine):
     def group_size(self) -> int:
         return max(1, SIDE_BY_SIDE // self.n_problems)
 
-    def _nothing(self, n_members: int) -> Solution:
+    def nothing(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_rows)
         return Solution(
             np.zeros((n_members, self.n_rows), np.int32),

@@ -111,7 +111,7 @@ class Machine(ABC):
         """How many members it pays to train side by side."""
 
     @abstractmethod
-    def _nothing(self, n_members: int) -> Solution:
+    def nothing(self, n_members: int) -> Solution:
         """The solution for rows that all have weight zero."""
 
     @abstractmethod
@@ -157,7 +157,7 @@ class Machine(ABC):
         labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
         n_members = len(labels)
         if start is None:
-            solution = self._nothing(n_members)
+            solution = self.nothing(n_members)
         elif overwrite and len(start.n_failed) == n_members:
             solution = start
         else:

@@ -73,7 +73,7 @@ class RowMachine(Machine):
     def group_size(self) -> int:
         return max(1, LANES // self.n_problems)
 
-    def _nothing(self, n_members: int) -> Solution:
+    def nothing(self, n_members: int) -> Solution:
         n_groups = -(-n_members * self.n_problems // LANES)
         return Solution(
             np.zeros((self.n_rows, n_members), np.int32),
@@ -86,7 +86,7 @@ class RowMachine(Machine):
     def copies(self, solution: Solution, n_members: int) -> Solution:
         if len(solution.n_failed) == n_members:
             return deepcopy(solution)
-        copies = self._nothing(n_members)
+        copies = self.nothing(n_members)
         copies.labels[:], copies.box[:] = solution.labels, solution.box
         for p in range(n_members * self.n_problems):
             to, origin = divmod(p, LANES), divmod(p % self.n_problems, LANES)

@@ -1,0 +1,165 @@
+"""Classifiers of skada in the benchmark, each in a process of its own that may take only so much time and memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.connection import Connection
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from adrem.benchmark.methods import Method
+from adrem.datasets import DomainPair
+from adrem.exceptions import MethodFailedError
+
+PREFIX = "skada:"
+TIME_LIMIT = 60.0  # seconds for fit and predict
+MEMORY_LIMIT = 4 * 2**30  # bytes of addresses
+GRACE = 60.0  # seconds for the process to begin, which is not the method's fault
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a peer took: seconds for fit and predict, and the most memory its process had at any time, in bytes."""
+
+    seconds: float
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class Peer(Method):
+    """A classifier of skada with its own defaults, under a limit of time and one of memory."""
+
+    time_limit: float = TIME_LIMIT
+    memory_limit: int = MEMORY_LIMIT
+
+    def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
+        """Labels for the target, and what they took."""
+        codes = np.unique(data.y_source, return_inverse=True)
+        task = (self.name.removeprefix(PREFIX), data.X_source, codes[1], data.X_target, seed)
+        labels, report = _in_a_process(task, self.time_limit, self.memory_limit)
+        return codes[0][labels], report
+
+    def parameters(self) -> dict[str, Any]:
+        """The version of skada, and the limits."""
+        return {"skada": _installed(), "time_limit": self.time_limit, "memory_limit": self.memory_limit}
+
+
+def find_peer(name: str) -> Peer:
+    """The peer of a name such as ``skada:OTMapping``."""
+    if _installed() is not None:  # else only results that are stored can be shown
+        known = known_peers()
+        if name.removeprefix(PREFIX) not in known:
+            raise ValueError(f"skada {_installed()} has no classifier for {name}; it has {', '.join(known)}.")
+    return Peer(name, f"{name.removeprefix(PREFIX)} of skada", _make_nothing, once=True)
+
+
+def known_peers() -> list[str]:
+    """What skada has for classification: its ready pipelines, and its classifiers."""
+    import skada
+
+    names = set(skada.__all__)
+    return sorted(name for name in names if f"{name}Adapter" in names or name.endswith("Classifier"))
+
+
+def _make_nothing(_seed: int) -> Any:
+    raise NotImplementedError("a peer is made in its own process")
+
+
+def _installed() -> str | None:
+    try:
+        return version("skada")
+    except PackageNotFoundError:
+        return None
+
+
+def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Report]:
+    if _installed() is None:
+        raise MethodFailedError("skada is not installed")
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, memory_limit), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(GRACE):
+            raise MethodFailedError("did not begin")
+        ours.recv()
+        ours.send(task)
+        if not ours.poll(time_limit):
+            raise MethodFailedError("timed out")
+        outcome = ours.recv()
+    except (EOFError, BrokenPipeError):
+        process.join(1.0)
+        raise MethodFailedError(f"its process ended with {process.exitcode}") from None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    if isinstance(outcome, str):
+        raise MethodFailedError(outcome)
+    labels, report = outcome
+    return labels, report
+
+
+def _serve(pipe: Connection, memory_limit: int) -> None:
+    """The life of a peer's process: say that it is ready, get a task, and send back labels or why there are none."""
+    import skada  # noqa: F401 - so that loading it does not count
+
+    _limit_memory(memory_limit)
+    pipe.send("ready")
+    task = pipe.recv()
+    try:
+        pipe.send(_label(*task))
+    except MemoryError:
+        pipe.send("out of memory")
+    except Exception as error:  # whatever it is, it is the peer's result
+        pipe.send(_reason(error, sp.issparse(task[1])))
+
+
+def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Report]:
+    import skada
+
+    np.random.seed(seed)  # noqa: NPY002 - skada draws from numpy's global state, and this process is its own
+    n_target = X_target.shape[0]
+    rows = sp.csr_matrix(sp.vstack([X_source, X_target])) if sp.issparse(X_source) else np.vstack([X_source, X_target])
+    y = np.concatenate([codes, np.full(n_target, -1)])
+    domain = np.concatenate([np.ones(len(codes), dtype=int), np.full(n_target, -2)])
+    begin = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = getattr(skada, name)()
+        model.fit(rows, y, sample_domain=domain)
+        labels = np.asarray(model.predict(rows[len(codes) :], sample_domain=domain[len(codes) :]), dtype=np.intp)
+    return labels, Report(perf_counter() - begin, _peak_memory())
+
+
+def _reason(error: Exception, is_sparse: bool) -> str:
+    message = " ".join(str(error).split())
+    if is_sparse and any(word in message.lower() for word in ("sparse", "dense", "toarray")):
+        return "needs dense input"
+    if "allocate" in message.lower():
+        return "out of memory"
+    return f"{type(error).__name__}: {message[:100]}".rstrip(": ")
+
+
+def _limit_memory(n_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+
+
+def _peak_memory() -> int:
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from adrem import AdREM
+from adrem.baselines import DASVM
+from adrem.baselines.dasvm import _Problem
+from adrem.datasets import DomainPair, make_rotated_arcs
+
+
+def test_it_follows_a_rotation_that_the_source_does_not_know() -> None:
+    data = make_rotated_arcs(random_state=0)
+    model = DASVM(C=1.0).fit(data.X_source, data.y_source, X_target=data.X_target)
+    source = AdREM(C=1.0).fit(data.X_source, data.y_source)
+    assert np.mean(model.transduction_ == data.y_target) > source.score(data.X_target, data.y_target)
+
+
+def test_in_the_end_it_is_the_machine_of_the_target_alone(two_blobs: DomainPair) -> None:
+    model = DASVM(C=0.1, tol=1e-6).fit(two_blobs.X_source, two_blobs.y_source, X_target=two_blobs.X_target)
+    assert model.termination_condition_ == "the target has taken the place of the source"
+    last = model.history_[-1]
+    assert last["n_source"] == 0
+    assert 0 < last["n_target"] <= len(two_blobs.X_target)
+    assert [entry["iteration"] for entry in model.history_] == list(range(model.n_iter_))
+    sizes = [entry["n_source"] for entry in model.history_]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_it_says_that_it_was_stopped(two_blobs: DomainPair) -> None:
+    with pytest.warns(ConvergenceWarning, match="DASVM did not converge: max_iter=1 was reached"):
+        DASVM(C=0.1, max_iter=1).fit(two_blobs.X_source, two_blobs.y_source, X_target=two_blobs.X_target)
+
+
+def test_one_against_the_rest_is_each_problem_by_itself(blobs: DomainPair) -> None:
+    model = DASVM(C=0.1, tol=1e-8).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    for k, name in enumerate(model.classes_):
+        alone = DASVM(C=0.1, tol=1e-8).fit(blobs.X_source, blobs.y_source == name, X_target=blobs.X_target)
+        np.testing.assert_allclose(model.coef_[0, k], alone.coef_[0, 0], atol=1e-5)
+
+
+def test_an_exchange_step_by_step() -> None:
+    """Five rows of the source and five of the target, and scores that were thought up."""
+    problem = _Problem(5, 5)
+    source = [2.0, 0.5, 0.1, -3.0, -1.0]
+    # In the margin: rows 0 and 1 above, 2 below; 3 and 4 lie outside.
+    changed = problem.exchange(np.array([*source, 0.2, 0.9, -0.5, 1.5, -2.0]), rho=1, few=1, first=True)
+    assert changed == 0
+    assert problem.used.tolist() == [False, True, True, False, True, False, True, True, False, False]
+    assert problem.labels.tolist() == [True, True, False, True, False]
+    # Row 1 has changed sides and leaves; row 0 joins; one row of the source leaves above, none below.
+    changed = problem.exchange(np.array([*source, 0.2, -1.2, -0.5, 1.5, -2.0]), rho=1, few=1, first=False)
+    assert changed == 1
+    assert problem.used.tolist() == [False, False, True, False, True, True, False, True, False, False]
+    # Nobody in the margin: a row of the source leaves on either side, and then there are none.
+    for _ in range(2):
+        assert not problem.stopped
+        problem.exchange(np.array([*source, 1.2, -1.2, -0.5, 1.5, -2.0]), rho=1, few=1, first=False)
+    assert problem.used.tolist() == [False] * 5 + [True, False, True, False, False]
+    assert problem.stopped

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import approx_fprime, minimize
+from sklearn.linear_model import LogisticRegression
+
+from adrem.baselines import FLDA
+from adrem.baselines.flda import dropout_rates, presence
+
+rng = np.random.RandomState(0)
+Y = np.arange(40) % 2
+SIGNS = 2.0 * Y - 1.0
+
+
+def counts(n_features: int) -> tuple[Any, Any]:
+    """Counts of terms, rarer in the target and some not there at all."""
+    X_source = rng.poisson(1.0, (40, n_features)) * (rng.rand(n_features) + 0.5)
+    X_source[:, : n_features // 2] += Y[:, None]
+    kept = rng.rand(30, n_features) < np.linspace(0.2, 1.0, n_features)
+    X_target = rng.poisson(1.0, (30, n_features)) * kept
+    X_target[:, 1] = 0.0
+    return X_source, X_target
+
+
+WIDE, NARROW = counts(70), counts(12)
+
+
+def written_out(loss: str, w: Any, X_source: Any, X_target: Any, C: float) -> float:
+    """The expected loss of the docstring, feature by feature; w is zero where the target has nothing."""
+    s, t = np.mean(X_source != 0, axis=0), np.mean(X_target != 0, axis=0)
+    rates = np.maximum(0.0, 1.0 - t / s)
+    variances = np.where(rates < 1, X_source**2 * rates / np.where(rates < 1, 1 - rates, 1.0), 0.0) @ w**2
+    scores = X_source @ w
+    if loss == "squared":
+        losses = (SIGNS - scores) ** 2 + variances
+    else:
+        p = 1 / (1 + np.exp(-scores))
+        losses = np.log1p(np.exp(-SIGNS * scores)) + 0.5 * p * (1 - p) * variances
+    return float(C * losses.sum() + 0.5 * w @ w)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+def test_the_weights_minimize_the_expected_loss(loss: Any, wide: bool, make: Any) -> None:
+    X_source, X_target = WIDE if wide else NARROW
+    model = FLDA(loss, C=0.5, tol=1e-10).fit(make(X_source), Y, X_target=make(X_target))
+    w = model.coef_[0, 0]
+    absent = np.all(X_target == 0, axis=0)
+    assert absent[1]
+    np.testing.assert_array_equal(w[absent], 0.0)
+    kept = np.flatnonzero(~absent)
+
+    def value(free: Any) -> float:
+        full = np.zeros(len(w))
+        full[kept] = free
+        return written_out(loss, full, X_source, X_target, 0.5)
+
+    scale = np.abs(approx_fprime(np.zeros(len(kept)), value, 1e-7)).max()
+    assert np.abs(approx_fprime(w[kept], value, 1e-7)).max() < 1e-5 * scale
+    best = minimize(value, w[kept], method="BFGS").fun
+    assert value(w[kept]) <= best + 1e-8 * abs(best)
+
+
+def test_dropout_rates_come_from_presence() -> None:
+    source = np.array([[1.0, 2.0, 0.0, 1.0], [3.0, 0.0, 0.0, 1.0]])
+    target = np.array([[5.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    rates = dropout_rates(presence(source), presence(target))
+    np.testing.assert_allclose(rates, [0.5, 0.0, 0.0, 1.0])
+    np.testing.assert_allclose(presence(source, np.array([3.0, 1.0])), [1.0, 0.75, 0.0, 1.0])
+
+
+def test_where_nothing_drops_out_it_is_logistic_regression() -> None:
+    X_source = rng.standard_normal((40, 5)) + Y[:, None]
+    X_target = rng.standard_normal((30, 5))
+    model = FLDA(C=0.3, tol=1e-9).fit(X_source, Y, X_target=X_target)
+    plain = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-10).fit(X_source, Y)
+    np.testing.assert_array_equal(model.dropout_, 0.0)
+    np.testing.assert_allclose(model.coef_[0], plain.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+def test_a_feature_that_the_target_drops_loses_weight(loss: Any) -> None:
+    X_source = np.repeat(SIGNS[:, None], 2, axis=1)
+    X_target = np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, -1.0]])
+    model = FLDA(loss, C=1.0, tol=1e-8).fit(X_source, Y, X_target=X_target)
+    assert 0 < model.coef_[0, 0, 1] < model.coef_[0, 0, 0]
+    np.testing.assert_array_equal(model.dropout_, [0.0, 0.5])
+
+
+def test_c_is_chosen_on_the_source() -> None:
+    X_source, X_target = NARROW
+    for loss in ("squared", "log_loss"):
+        model = FLDA(loss, C=[1e-6, 1.0], random_state=0).fit(X_source, Y, X_target=X_target)
+        assert model.C_ in (1e-6, 1.0)
+    with pytest.raises(ValueError, match=r"class 1 has only 2 row"):
+        FLDA().fit(X_source[:5], Y[:5], X_target=X_target)
