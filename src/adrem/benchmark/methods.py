@@ -59,12 +59,12 @@ def _baseline(
     return Method(name, title, lambda seed: estimator(random_state=seed, **params), published, once=True)
 
 
-def _both_forms(name: str, title: str, estimator: Callable[..., Any]) -> list[Method]:
-    """A method as its paper has it, and on similarities, as its authors' program does; both were published as one."""
-    published = (name.upper(),)
+def _both_forms(name: str, title: str, estimator: Callable[..., Any], **params: Any) -> list[Method]:
+    """A method as its paper has it, and as its authors' program does, on similarities; both were published as one."""
+    published, program = (name.upper(),), f"{title} on similarities"
     return [
         _baseline(name, title, estimator, published),
-        _baseline(f"{name}-similarity", f"{title} on similarities", estimator, published, form="similarity"),
+        _baseline(f"{name}-similarity", program, estimator, published, form="similarity", **params),
     ]
 
 
@@ -78,7 +78,8 @@ METHODS = {
         _baseline("hard-em", "Hard EM, SVM", HardEM),
         _baseline("soft-em", "Soft EM, LR, temperature 1/2", SoftEM),
         *_both_forms("coral", "CORAL", CORAL),
-        *_both_forms("sa", "Subspace Alignment", SubspaceAlignment),
+        # Their program has 80 dimensions, where their paper chooses.
+        *_both_forms("sa", "Subspace Alignment", SubspaceAlignment, n_components=80),
         *_both_forms("gfk", "Geodesic flow kernel", GFK),
         _baseline("tca", "Transfer component analysis", TCA, ("TCA",)),
         _baseline("flda-l", "Feature-level adaptation, logistic", FLDA, ("FLDA-L",)),
