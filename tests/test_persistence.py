@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
-from adrem import AdREM, load, save
+from adrem import AdREM, baselines, load, save
 from adrem._persistence import HEADER
 from adrem.datasets import DomainPair
 from adrem.exceptions import UnreadableModelError
@@ -55,6 +55,32 @@ def test_round_trip(blobs: DomainPair, tmp_path: Path, params: dict[str, Any]) -
         np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
     np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
     copy.fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target)
+
+
+BASELINES = [getattr(baselines, name)(C=0.1, random_state=0) for name in baselines.__all__]
+
+
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
+@pytest.mark.parametrize("adapts", [True, False])
+@pytest.mark.parametrize("model", BASELINES, ids=lambda model: type(model).__name__)
+def test_baselines_come_back(blobs: DomainPair, tmp_path: Path, model: Any, adapts: bool) -> None:
+    model.fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target if adapts else None)
+    save(model, tmp_path / "model")
+    copy = load(tmp_path / "model")
+    assert copy.get_params() == model.get_params()
+    names = {name for name in vars(model) if name.endswith("_")}
+    assert names == {name for name in vars(copy) if name.endswith("_")}
+    for name in names:
+        np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
+    np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
+
+
+def test_a_baseline_that_keeps_rows_says_so(blobs: DomainPair, tmp_path: Path) -> None:
+    model = baselines.CORAL(C=0.1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    model.set_params(form="similarity").fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    with pytest.raises(TypeError, match=r"CORAL\(form='similarity'\) keeps rows .* form='mapping' can"):
+        save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_of_format_1_is_read(blobs: DomainPair) -> None:
@@ -140,6 +166,7 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
         (lambda h, _: h["params"].update(loss="boom"), None, "damaged"),
         (lambda h, _: h.update(feature_names_in_=["a"]), None, "do not fit together"),
         (lambda h, _: h.update(history_=[1]), None, "damaged"),
+        (lambda h, _: h.update(dropout_=[1]), None, "header has the keys"),
         (lambda _, a: a.update(coef_=a["coef_"].astype(str)), None, "do not fit together"),
         (lambda _, a: a.update(coef_=a["coef_"][:0], intercept_=a["intercept_"][:0]), None, "do not fit together"),
         (lambda _, a: a.update(classes_=a["classes_"][[0, 0, 1]]), None, "do not fit together"),

@@ -7,12 +7,14 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem import baselines
 from adrem._adrem import AdREM
+from adrem._classifier import DomainClassifier
 from adrem._files import written_whole
 from adrem.exceptions import UnreadableModelError
 
@@ -20,22 +22,62 @@ FORMAT = "adrem-model"
 FORMAT_VERSION = 2
 HEADER = "header"
 
-_ARRAYS = ("classes_", "coef_", "intercept_", "transduction_", "vote_share_")
-_PATH_ARRAYS = ("coef_path_", "intercept_path_")
-_MODELS = {"AdREM": AdREM}
-_HEADER_KEYS = {
-    "format", "format_version", "adrem_version", "model", "params", "objects", "C_", "machine_",
-    "n_features_in_", "feature_names_in_", "history_",
+_LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
+_COMMON_KEYS = {
+    "format", "format_version", "adrem_version", "model", "params", "objects", "n_features_in_", "feature_names_in_",
 }  # fmt: skip
 
 
-def save(model: AdREM, path: str | os.PathLike[str]) -> None:
+def _history(entries: Any) -> list[dict[str, Any]]:
+    return [dict(entry) for entry in entries]
+
+
+class _Saved(NamedTuple):
+    """A kind of model: the arrays that a file of it holds, some of them only at times, and what is in its header."""
+
+    make: type[DomainClassifier]
+    arrays: tuple[str, ...] = _LINEAR
+    optional: tuple[str, ...] = ()
+    values: tuple[str, ...] = ("C_",)
+
+
+_READ: dict[str, Any] = {
+    "C_": float,
+    "machine_": str,
+    "history_": _history,
+    "n_iter_": int,
+    "termination_condition_": str,
+    "n_components_": int,
+    "domain_C_": float,
+}
+_ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
+_MODELS = {
+    saved.make.__name__: saved
+    for saved in (
+        _Saved(AdREM, (*_LINEAR, "vote_share_"), ("coef_path_", "intercept_path_"), ("C_", "machine_", "history_")),
+        _Saved(baselines.SourceOnly),
+        _Saved(baselines.HardEM, values=_ITERATIVE),
+        _Saved(baselines.SoftEM, values=_ITERATIVE),
+        _Saved(baselines.CORAL),
+        _Saved(baselines.SubspaceAlignment, values=("C_", "n_components_")),
+        _Saved(baselines.GFK, values=("C_", "n_components_")),
+        _Saved(baselines.TCA, values=("C_", "n_components_")),
+        _Saved(baselines.FLDA, (*_LINEAR, "dropout_")),
+        _Saved(baselines.DASVM, values=_ITERATIVE),
+        _Saved(baselines.SCL, optional=("pivots_",)),
+        _Saved(baselines.ImportanceWeighting, (*_LINEAR, "source_weight_"), values=("C_", "domain_C_")),
+        _Saved(baselines.KMM, (*_LINEAR, "source_weight_")),
+    )
+}
+
+
+def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, replacing what stands there only once all is written.
 
     Parameters
     ----------
-    model : AdREM
-        A fitted model.
+    model : AdREM or a baseline
+        A fitted model. Baselines that keep rows of the source (``form="similarity"``, ``"nearest"``) can't be saved.
     path : path-like
         Where to; the name is used as it is.
     """
@@ -44,8 +86,14 @@ def save(model: AdREM, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if type(model).__name__ not in _MODELS:
         raise TypeError(f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}.")
+    if not hasattr(model, "coef_"):
+        raise TypeError(
+            f"{type(model).__name__}(form={model.form!r}) keeps rows of the source, and can't be saved; "
+            "form='mapping' can."
+        )
     model._validate_params()
-    names = [name for name in (*_ARRAYS, *_PATH_ARRAYS) if hasattr(model, name)]
+    saved = _MODELS[type(model).__name__]
+    names = [name for name in (*saved.arrays, *saved.optional) if hasattr(model, name)]
     arrays = {name: _plain(getattr(model, name)) for name in names}
     header = {
         "format": FORMAT,
@@ -54,16 +102,14 @@ def save(model: AdREM, path: str | os.PathLike[str]) -> None:
         "model": type(model).__name__,
         "params": {name: _param_to_json(name, value) for name, value in model.get_params().items()},
         "objects": [name for name in names if getattr(model, name).dtype == object],
-        "C_": model.C_,
-        "machine_": model.machine_,
         "n_features_in_": model.n_features_in_,
         "feature_names_in_": list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
-        "history_": model.history_,
+        **{name: _scalar(getattr(model, name, None)) for name in saved.values},
     }
     _write(Path(path), {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays})
 
 
-def load(path: str | os.PathLike[str]) -> AdREM:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
     Parameters
@@ -73,7 +119,7 @@ def load(path: str | os.PathLike[str]) -> AdREM:
 
     Returns
     -------
-    AdREM
+    AdREM or a baseline
         The fitted model, with the parameters it was made with.
     """
     with Path(path).open("rb") as file:
@@ -105,21 +151,22 @@ def _read_header(archive: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return header
 
 
-def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdREM:
-    allowed = {*_ARRAYS, *_PATH_ARRAYS}
-    if not set(_ARRAYS) <= set(arrays) <= allowed:
+def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    saved = _MODELS[header["model"]]
+    allowed = {*saved.arrays, *saved.optional}
+    if not set(saved.arrays) <= set(arrays) <= allowed:
         raise UnreadableModelError(f"The model file holds the arrays {sorted(arrays)}, expected {sorted(allowed)}.")
-    if set(header) != _HEADER_KEYS:
+    if set(header) != _COMMON_KEYS | set(saved.values):
         raise UnreadableModelError(f"The model file's header has the keys {sorted(header)}, not those of its format.")
     params = {name: _param_from_json(value) for name, value in header["params"].items()}
-    model = _MODELS[header["model"]](**params)
+    model: Any = saved.make(**params)
     model._validate_params()
     for name, array in arrays.items():
         setattr(model, name, array.astype(object) if name in header["objects"] else array)
-    model.C_ = float(header["C_"])
-    model.machine_ = str(header["machine_"])
+    for name in saved.values:
+        if header[name] is not None:  # the source alone has fewer
+            setattr(model, name, _READ[name](header[name]))
     model.n_features_in_ = int(header["n_features_in_"])
-    model.history_ = [dict(entry) for entry in header["history_"]]
     if header["feature_names_in_"] is not None:
         model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
     if not _fits_together(model):
@@ -127,12 +174,16 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdREM:
     return model
 
 
-def _fits_together(model: AdREM) -> bool:
+def _fits_together(model: Any) -> bool:
     classes, labels = model.classes_, model.transduction_
     members, problems = len(model.coef_), 1 if len(classes) == 2 else len(classes)
     shape = (members, problems, model.n_features_in_)
     path_shape = (members, *getattr(model, "coef_path_", model.coef_[:, None]).shape[1:2], *shape[1:])
-    numbers = [model.coef_, model.intercept_, model.vote_share_]
+    votes = getattr(model, "vote_share_", np.zeros((len(labels), len(classes))))
+    of_features = getattr(model, "dropout_", np.zeros(shape[2]))
+    of_source = getattr(model, "source_weight_", np.zeros(0))
+    pivots = getattr(model, "pivots_", np.zeros(0, dtype=np.intp))
+    numbers = [model.coef_, model.intercept_, votes, of_features, of_source]
     return bool(
         members > 0
         and len(classes) > 1
@@ -141,7 +192,10 @@ def _fits_together(model: AdREM) -> bool:
         and all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers)
         and model.coef_.shape == shape
         and model.intercept_.shape == shape[:2]
-        and model.vote_share_.shape == (len(labels), len(classes))
+        and votes.shape == (len(labels), len(classes))
+        and of_features.shape == shape[2:]
+        and of_source.ndim == 1
+        and np.isin(pivots, np.arange(shape[2])).all()
         and getattr(model, "coef_path_", np.empty(path_shape)).shape == path_shape
         and getattr(model, "intercept_path_", np.empty(path_shape[:3])).shape == path_shape[:3]
         and len(getattr(model, "feature_names_in_", range(shape[2]))) == shape[2]

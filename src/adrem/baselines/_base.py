@@ -25,6 +25,8 @@ class Baseline(DomainClassifier):
     """A method that learns one classifier for the target; `_adapt` does."""
 
     def _learn(self, domains: Domains) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.endswith("_in_")]:
+            delattr(self, name)  # of an earlier fit
         self.classes_ = domains.classes
         self._adapt(domains)
         # By the very arithmetic of predict, so that the two agree to the last tie.
