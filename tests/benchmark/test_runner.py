@@ -18,6 +18,7 @@ import pytest
 
 from adrem import AdREM
 from adrem.benchmark.methods import METHODS, Method, find_methods
+from adrem.benchmark.peers import find_peer
 from adrem.benchmark.protocols import PROTOCOLS, Draw, Protocol, find_protocols
 from adrem.benchmark.runner import Home, Observer, Work, identity, plan, run, run_cell
 from adrem.benchmark.store import Cell, Store
@@ -80,6 +81,13 @@ def test_a_plan_has_a_cell_a_repetition_pair_and_method() -> None:
     assert fewer.cells == planned.cells[:4]
     assert [protocol.repeats for protocol in fewer.protocols] == [2]
     assert plan([DIGITS], methods, repeats=4).cells[:6] == planned.cells
+
+
+def test_where_only_folds_would_differ_once_is_enough() -> None:
+    methods = find_methods(["adrem-svm", "coral"])
+    for draw, expected in ((DIGITS.draw, {"adrem-svm": 3, "coral": 3}), (Draw(), {"adrem-svm": 3, "coral": 1})):
+        planned = plan([replace(DIGITS, draw=draw)], methods)
+        assert Counter(cell.method for cell in planned.cells) == expected
 
 
 def test_only_the_pairs_asked_for_are_planned() -> None:
@@ -309,3 +317,19 @@ def test_warnings_are_part_of_the_result(digits: Protocol, monkeypatch: pytest.M
         "warnings": ["UserWarning: first", "UserWarning: second"],
     }
     assert json.loads(json.dumps(values)) == values
+
+
+def test_what_a_peer_gave_or_why_it_did_not_is_a_result(digits: Protocol, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    working, stopped = find_peer("skada:CORAL"), replace(find_peer("skada:OTMapping"), time_limit=0.0)
+    for peer in (working, stopped):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("adrem.benchmark.runner.find_methods", lambda _, peer=peer: [peer])
+            cells = plan([digits], [peer], repeats=1).cells
+            assert run(cells, store) == {}
+        (result,) = store.get(cells).values()
+        if peer is working:
+            assert 50.0 < result.values["accuracy"] < 100.0
+            assert result.values["peak_memory"] > 0
+        else:
+            assert result.values == {"accuracy": None, "failure": "timed out"}

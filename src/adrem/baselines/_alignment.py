@@ -18,13 +18,14 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import StrOptions
 
 from adrem._types import Matrix
-from adrem._validation import Domains
+from adrem._validation import Domains, read_candidates
 from adrem._voting import by_class
 from adrem.baselines._base import LinearBaseline
 from adrem.baselines._span import RowSpace
 
 Form = Literal["mapping", "similarity", "nearest"]
 SIMILARITY_GRID = tuple(10.0**k for k in range(-3, 3))
+N_FOLDS = 2
 PATIENCE = 100  # steps of the solver for each row
 
 
@@ -102,15 +103,16 @@ class AlignmentBaseline(LinearBaseline):
 
 def train_on_similarities(similarities: NDArray[np.float64], domains: Domains, C: Any) -> tuple[SVC, float]:
     """The support vector machine of the authors' programs: one-vs-one, on similarities of the rows of the source."""
-    candidates = SIMILARITY_GRID if isinstance(C, str) else tuple(np.atleast_1d(C).tolist())
+    candidates = read_candidates(SIMILARITY_GRID if isinstance(C, str) else np.atleast_1d(C), domains, N_FOLDS)
     # Similarities need not make a kernel, and then the solver need not come to an end.
     machine = SVC(kernel="precomputed", max_iter=PATIENCE * len(similarities))
     chosen = candidates[0]
     if len(candidates) > 1:
+        folds = StratifiedKFold(N_FOLDS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             accuracies = [
-                cross_val_score(machine.set_params(C=value), similarities, domains.labels, cv=StratifiedKFold(2)).mean()
+                cross_val_score(machine.set_params(C=value), similarities, domains.labels, cv=folds).mean()
                 for value in candidates
             ]
         chosen = candidates[int(np.argmax(accuracies))]

@@ -23,7 +23,12 @@ FORMS = ("table", "md", "csv", "latex", "html")  # those of adrem.benchmark.tabl
 Table = Annotated[str, typer.Argument(help="A table, as `adrem bench list` names it, or `all`.")]
 Features = Annotated[str | None, typer.Option(help="One kind of features, such as surf or resnet50 (default: all).")]
 Pairs = Annotated[str | None, typer.Option(help="Pairs of domains, such as A-W,D-A (default: all).")]
-Methods = Annotated[str | None, typer.Option(help="Methods with commas between them (default: the table's).")]
+Methods = Annotated[
+    str | None,
+    typer.Option(
+        help="Methods with commas between them, `all` of ours, or skada:NAME for one of skada's (default: the table's)."
+    ),
+]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: those of `bench list`).")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="Folder of finished results (default: in the cache folder).")
@@ -50,6 +55,7 @@ def list_all() -> None:
     typer.echo("\nmethod")
     for method in METHODS.values():
         typer.echo(f"{method.name:<25}{method.title}")
+    typer.echo(f"{'skada:NAME':<25}a classifier of skada, where it is installed")
 
 
 @app.command()
