@@ -13,7 +13,8 @@ from pathlib import Path
 
 from adrem._files import written_whole
 from adrem.benchmark.protocols import TABLES
-from adrem.benchmark.results import read_results
+from adrem.benchmark.published import AVERAGE
+from adrem.benchmark.results import TableResult, read_results
 from adrem.benchmark.tables import as_markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -27,12 +28,51 @@ FIGURES = {
 }
 
 
+def read_tables() -> list[TableResult]:
+    paths = [DOCS / "results" / f"{table}.csv" for table in TABLES]
+    return [result for path in paths if path.exists() for result in read_results(path.read_text("utf-8"))]
+
+
+def make_overview(results: list[TableResult]) -> str:
+    """Means over all pairs, a line a method and a column a table, the best of each in bold."""
+    names = dict.fromkeys(method.name for result in results for method in result.methods)
+    lines = ["| method | " + " | ".join(r.protocol.name.replace("/", " ") for r in results) + " |"]
+    lines.append("|---|" + "---:|" * len(results))
+    for name in names:
+        cells = [_average(result, name) for result in results]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _average(result: TableResult, method: str) -> str:
+    entry = result.entries.get((method, AVERAGE))
+    if entry is None:
+        return "fail" if any(name == method for name, _ in result.failures) else "-"
+    best = result.best(AVERAGE) == round(entry.accuracy, 1)
+    return f"**{entry.accuracy:.1f}**" if best else f"{entry.accuracy:.1f}"
+
+
+def make_comparison(results: list[TableResult]) -> str:
+    """The means that were published, beside ours."""
+    lines = ["| table | method | ours | published | difference | by |", "|---|---|---:|---:|---:|---|"]
+    for result in results:
+        for method in result.methods:
+            entry = result.entries.get((method.name, AVERAGE))
+            if entry is not None and entry.published is not None:
+                spread = "" if entry.std is None else f" ± {entry.std:.1f}"
+                lines.append(
+                    f"| {result.protocol.name} | {method.name} | {entry.accuracy:.1f}{spread} | "
+                    f"{entry.published.accuracy:.1f} | {entry.difference:+.1f} | {entry.published.source} |"
+                )
+    return "\n".join(lines)
+
+
 def make_page() -> str:
-    parts = ["# Results", (DOCS / "results" / "run.md").read_text("utf-8").strip(), "## Tables"]
-    for table in TABLES:
-        path = DOCS / "results" / f"{table}.csv"
-        if path.exists():
-            parts += [as_markdown(result).strip() for result in read_results(path.read_text("utf-8"))]
+    results = read_tables()
+    parts = ["# Results", (DOCS / "results" / "run.md").read_text("utf-8").strip()]
+    parts += ["## All methods", "Accuracy in percent, mean over all pairs of each table.", make_overview(results)]
+    parts += ["## Means that were published", make_comparison(results)]
+    parts += ["## Tables", *(as_markdown(result).strip() for result in results)]
     parts.append("## Figures")
     for name, caption in FIGURES.items():
         parts += [f"### {name}", caption, f"![{caption}](pictures/{name}.png)"]

@@ -26,3 +26,12 @@ def test_the_examples_of_the_data_page_run() -> None:
     printed: list[float] = []
     exec(block, {"print": printed.append})  # noqa: S102 - our own text
     assert printed[0] > 0.85
+
+
+def test_the_example_of_the_page_of_baselines_prints_what_it_says() -> None:
+    text = (DOCS / "baselines.md").read_text("utf-8")
+    [block] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    printed: list[float] = []
+    exec(block, {"print": lambda _, accuracy: printed.append(accuracy)})  # noqa: S102 - our own text
+    [said] = re.findall(r"prints (.*?)\.\n", text)
+    assert [f"{accuracy:.2f}" for accuracy in printed] == re.findall(r"0\.\d\d", said)

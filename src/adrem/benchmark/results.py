@@ -111,7 +111,7 @@ def read_results(text: str) -> list[TableResult]:
     entries: dict[tuple[str, str], dict[tuple[str, str], Entry]] = defaultdict(dict)
     failures: dict[tuple[str, str], dict[tuple[str, str], str]] = defaultdict(dict)
     for row in csv.DictReader(text.splitlines()):
-        if row["failure"]:
+        if row.get("failure"):
             failures[row["table"], row["features"]][row["method"], row["pair"]] = row["failure"]
         if not row["accuracy"]:
             continue

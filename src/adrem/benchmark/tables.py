@@ -24,7 +24,7 @@ CSV_HEADER = (
     "failure",
 )
 NONE = "-"
-FAILED = "failed"
+FAILED = "fail"
 NOTHING = "Nothing is finished yet."
 ELSEWHERE = "Published by others, not run here (other features in brackets)"
 
