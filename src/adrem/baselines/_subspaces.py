@@ -17,15 +17,17 @@ class Principal(NamedTuple):
     variances: NDArray[np.float64]
 
 
-def principal(rows: NDArray[np.float64]) -> Principal:
-    """All principal directions of rows in which they vary, from the Gram matrix where there are fewer rows."""
+def principal(rows: NDArray[np.float64], n: int | None = None) -> Principal:
+    """The first n principal directions of rows, or all in which they vary, from the smaller of two Gram matrices."""
     centred = rows - rows.mean(axis=0)
     freedom = max(len(rows) - 1, 1)
+    side = min(rows.shape)
+    wanted = None if n is None else (max(side - n, 0), side - 1)
     if rows.shape[0] < rows.shape[1]:
-        variances, vectors = eigh(centred @ centred.T / freedom)
+        variances, vectors = eigh(centred @ centred.T / freedom, subset_by_index=wanted)
         directions = centred.T @ vectors
     else:
-        variances, directions = eigh(centred.T @ centred / freedom)
+        variances, directions = eigh(centred.T @ centred / freedom, subset_by_index=wanted)
     kept = np.flatnonzero(variances > max(rows.shape) * np.finfo(np.float64).eps * max(variances[-1], 0.0))[::-1]
     lengths = np.linalg.norm(directions[:, kept], axis=0)
     return Principal(directions[:, kept] / np.where(lengths > 0, lengths, 1.0), variances[kept])

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval
@@ -195,7 +196,7 @@ class SoftEM(IterativeBaseline):
     def _adapt(self, domains: Domains) -> None:
         head = self._train(domains.X_source, domains, tol=0.1)  # it chooses C, and is where the training starts
         problem = _SoftLabels(domains, head.C_, self.target_weight, self.temperature)
-        weights = problem.train_source(np.asarray(head.coef_[0].T, dtype=np.float64), self.tol)
+        weights = problem.train_source(np.asarray(head.coef_[0].T[problem.used], dtype=np.float64), self.tol)
         self.history_ = [{"iteration": 0, "n_changed": 0, "objective": problem.value(weights)}]
         converged = not domains.adapts
         while not converged and len(self.history_) <= self.max_iter:
@@ -210,18 +211,24 @@ class SoftEM(IterativeBaseline):
             )
             before, after = (entry["objective"] for entry in self.history_[-2:])
             converged = before - after <= self.tol * abs(before)
-        self.coef_, self.intercept_ = weights.T[None].astype(head.coef_.dtype), head.intercept_
+        self.coef_, self.intercept_ = np.zeros_like(head.coef_), head.intercept_
+        self.coef_[0][:, problem.used] = weights.T
         self._end(converged, f"the objective fell by less than {self.tol:g} of its value")
 
 
 class _SoftLabels:
-    """The objective of `SoftEM`. Weights are features x classes, labels rows x classes; two classes have one column."""
+    """The objective of `SoftEM`. Weights are features x classes, labels rows x classes; two classes have one column.
+
+    The features are those that any row has, `used`: the weights of the others are zero.
+    """
 
     def __init__(self, domains: Domains, C: float, target_weight: float, temperature: float) -> None:
         from adrem.machines import one_vs_rest
         from adrem.machines._tables import stack
 
-        self._rows: Matrix = stack([domains.X_source, domains.X_target]).astype(np.float64)
+        rows = stack([domains.X_source, domains.X_target]).astype(np.float64)
+        self.used = np.unique(rows.indices) if sp.issparse(rows) else np.arange(rows.shape[1])
+        self._rows: Matrix = rows[:, self.used]
         self._n_source = len(domains.labels)
         self._known = (one_vs_rest(domains.labels, len(domains.classes)).T + 1.0) / 2.0
         n_target = domains.X_target.shape[0]

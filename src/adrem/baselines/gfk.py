@@ -13,6 +13,8 @@ from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines._base import Loss
 from adrem.baselines._subspaces import clip_dimension, principal, principal_angles
 
+FIRST_LOOK = 50
+
 
 class GFK(AlignmentBaseline):
     r"""The geodesic flow kernel: inner products averaged over all subspaces on the way from source to target [1]_.
@@ -67,12 +69,13 @@ class GFK(AlignmentBaseline):
         self.random_state = random_state
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
-        first, second = principal(source).directions, principal(target).directions
-        available = max(1, min(first.shape[1], second.shape[1], source.shape[1] // 2))
+        most = max(1, source.shape[1] // 2)
         if isinstance(self.n_components, str):
-            both = principal(np.concatenate([source, target])).directions
-            self.n_components_ = dimension_of_disagreement(first, second, both, available)
+            first, second, self.n_components_ = _subspaces_of_disagreement(source, target, most)
         else:
+            wanted = min(self.n_components, most)
+            first, second = (principal(rows, wanted).directions for rows in (source, target))
+            available = min(first.shape[1], second.shape[1], most)
             self.n_components_ = clip_dimension(self.n_components, available, "GFK")
         root = root_of_kernel(first[:, : self.n_components_], second[:, : self.n_components_])
         return Alignment(source @ root, root)
@@ -92,6 +95,21 @@ def root_of_kernel(first: NDArray[np.float64], second: NDArray[np.float64]) -> N
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     planes = np.stack([inside, -outside], axis=2)  # features x angles x two
     return np.asarray(np.einsum("pab,abc->pac", planes, roots).reshape(len(first), -1))
+
+
+def _subspaces_of_disagreement(
+    source: NDArray[np.float64], target: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Directions of both domains, as many as it takes to find the dimension; it is small as a rule."""
+    n = min(FIRST_LOOK, most)
+    while True:
+        first, second = principal(source, n).directions, principal(target, n).directions
+        both = principal(np.concatenate([source, target]), n).directions
+        available = max(1, min(first.shape[1], second.shape[1], n))
+        dimension = dimension_of_disagreement(first, second, both, available)
+        if dimension < n or n == most:
+            return first, second, dimension
+        n = min(4 * n, most)
 
 
 def dimension_of_disagreement(

@@ -68,7 +68,8 @@ class SubspaceAlignment(AlignmentBaseline):
         self.random_state = random_state
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
-        first, second = principal(source), principal(target)
+        wanted = None if isinstance(self.n_components, str) else self.n_components
+        first, second = principal(source, wanted), principal(target, wanted)
         available = min(len(first.variances), len(second.variances))
         if isinstance(self.n_components, str):
             stable = [stable_dimension(p.variances, rows) for p, rows in ((first, source), (second, target))]

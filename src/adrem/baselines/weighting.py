@@ -245,7 +245,7 @@ def _whole_seed(random_state: Any) -> int:
 
 
 def match_means(
-    K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-5, max_iter: int = 10_000
+    K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-4, max_iter: int = 10_000
 ) -> Array:
     """Minimize ``b' K b / 2 - pull' b`` with b between zero and a bound, and its sum between two others.
 
