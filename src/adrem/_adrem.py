@@ -257,14 +257,8 @@ class AdREM(DomainClassifier):
     def _warn(self, members: list[Member], n_failed: int) -> None:
         n_problems = self.coef_.shape[1]
         n_failed += sum(member.n_failed for member in members)
-        if n_failed:
-            n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
-            warnings.warn(
-                f"{n_failed} of {n_trained} trainings of a binary classifier were given up before they reached "
-                f"tol={self.tol:g}. Scale the features, give a smaller C (it was {self.C_:g}) or a larger tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
+        warn_given_up(n_failed, n_trained, self.tol, self.C_)
         lost = Counter(c for member in members for c in member.lost)
         if lost:
             names = self.classes_.tolist()
@@ -327,6 +321,17 @@ def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray
         raise ValueError("adapt needs the rows of the target: pass X_target.")
     labels: NDArray[Any] = AdREM(**params).fit(X_source, y_source, X_target=X_target).transduction_
     return labels
+
+
+def warn_given_up(n_failed: int, n_trained: int, tol: float, C: float) -> None:
+    """Tell of trainings that were given up, if any were."""
+    if n_failed:
+        warnings.warn(
+            f"{n_failed} of {n_trained} trainings of a binary classifier were given up before they reached "
+            f"tol={tol:g}. Scale the features, give a smaller C (it was {C:g}) or a larger tol.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
 
 def _spawn(random_state: int | np.random.RandomState | None, n: int) -> list[np.random.SeedSequence]:

@@ -84,7 +84,7 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    if type(model).__name__ not in _MODELS:
+    if type(model) not in [saved.make for saved in _MODELS.values()]:
         raise TypeError(f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}.")
     if not hasattr(model, "coef_"):
         raise TypeError(

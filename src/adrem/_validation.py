@@ -107,15 +107,21 @@ def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
-def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
-    """The candidates for C given as a list, after a check that the source has rows enough to choose among them."""
+def read_positive(values: Any, name: str) -> tuple[float, ...]:
+    """A list of candidates for a parameter that is one positive number in the end."""
     try:
-        candidates = np.asarray(C, dtype=np.float64)
+        candidates = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         candidates = np.empty(0)
     if candidates.ndim != 1 or not candidates.size or not np.all(np.isfinite(candidates) & (candidates > 0)):
-        raise ValueError(f"C must be 'cv', a positive number or a list of positive numbers; got {C!r}.")
-    if candidates.size > 1:
+        raise ValueError(f"{name} must be 'cv', a positive number or a list of positive numbers; got {values!r}.")
+    return tuple(candidates.tolist())
+
+
+def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
+    """The candidates for C given as a list, after a check that the source has rows enough to choose among them."""
+    candidates = read_positive(C, "C")
+    if len(candidates) > 1:
         counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
         if counts.min() < n_folds:
             rare = domains.classes.tolist()[counts.argmin()]
@@ -123,7 +129,7 @@ def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]
                 f"C is chosen by {n_folds}-fold cross-validation on the source, and class {rare!r} has only "
                 f"{counts.min()} row(s) there, fewer than n_splits={n_folds}. Give a fixed value, such as C=1.0."
             )
-    return tuple(candidates.tolist())
+    return candidates
 
 
 def _read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:

@@ -117,8 +117,8 @@ def test_similarities_equal_those_of_the_programs(method: Any, params: Any, maps
     A = map_source @ map_target.T
     machine = SVC(C=0.01, kernel="precomputed", tol=1e-8).fit(X_source @ A @ X_source.T, Y)
     model = method(C=0.01, form="similarity", **params).fit(make(X_source), Y, X_target=make(X_target))
-    aligned, coordinates = model._aligned, model._space.map(make(X_source))
-    model._head.set_params(tol=1e-8).fit(aligned.source @ (coordinates @ aligned.target_map).T, Y)
+    space, aligned, classifier, _ = model._comparison
+    classifier.set_params(tol=1e-8).fit(aligned.source @ (space.map(make(X_source)) @ aligned.target_map).T, Y)
     for rows in (X_target, NEW[0]):
         expected = machine.decision_function(rows @ A.T @ X_source.T)
         np.testing.assert_allclose(model.decision_function(make(rows)), expected, atol=1e-5)
@@ -167,3 +167,27 @@ def test_the_stable_dimension_is_the_last_with_a_gap_wide_enough() -> None:
     gaps = needed * [2.0, 0.5, 1.01, 0.99, 0.5]
     assert stable_dimension(np.cumsum(gaps[::-1])[::-1], rows) == 3
     assert stable_dimension(np.cumsum(0.5 * needed[::-1])[::-1], rows) == 1
+
+
+@pytest.mark.parametrize("method", [SubspaceAlignment, GFK])
+def test_domains_without_variation_are_refused(method: Any) -> None:
+    X_source, X_target = NARROW
+    for components in ({}, {"n_components": 2}):
+        with pytest.raises(ValueError, match=r"rows of the target are all the same: .* needs at least two that differ"):
+            method(C=0.1, **components).fit(X_source, Y, X_target=X_target[:1])
+
+
+def test_a_table_that_is_centred_over_both_domains_is_no_trap_for_tca() -> None:
+    X = np.random.RandomState(0).standard_normal((800, 3))
+    X -= X.mean(axis=0)
+    model = TCA(2, C=0.1).fit(X[:400], X[:400, 0] > 0, X_target=X[400:])
+    assert model.score(X[400:], X[400:, 0] > 0) > 0.8
+
+
+def test_a_form_that_is_set_after_the_fit_waits_for_the_next() -> None:
+    X_source, X_target = NARROW
+    model = CORAL(form="nearest").fit(X_source, Y, X_target=X_target)
+    nearest = model.transduction_
+    np.testing.assert_array_equal(model.set_params(form="mapping").predict(X_target), nearest)
+    model.set_params(C=0.1).fit(X_source, Y, X_target=X_target)
+    assert model._comparison is None

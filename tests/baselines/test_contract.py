@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adrem import AdREM, baselines
@@ -48,9 +49,13 @@ EXPECTED_FAILURES = {
 }
 
 
+def expected_failures(model: Any) -> dict[str, str]:
+    return {} if getattr(model, "form", None) == "nearest" else EXPECTED_FAILURES
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.AmbiguousLabelsWarning")
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -131,3 +136,53 @@ def test_rows_of_a_source_are_refused_unless_they_are_wanted(model: Any, blobs: 
     with pytest.raises(ValueError, match="belong to a source domain"):
         fitted.predict(blobs.X_target, sample_domain=np.ones(45))
     fitted.predict(blobs.X_target, sample_domain=np.ones(45), allow_source=True)
+
+
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
+@pytest.mark.parametrize("names", [(-1, 0, 1), (-1, 3, 7), (0, 1, 2)])
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_minus_one_is_a_label_like_any_other_where_the_target_is_given(
+    model: Any, names: Any, blobs: DomainPair
+) -> None:
+    y = np.array(names)[blobs.y_source]
+    fitted = fixed(model).fit(blobs.X_source, y, X_target=blobs.X_target)
+    plain = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    np.testing.assert_array_equal(fitted.transduction_, np.array(names)[plain.transduction_])
+    two = fixed(model).fit(blobs.X_source, 2 * (blobs.y_source > 0) - 1, X_target=blobs.X_target)
+    assert set(two.transduction_) <= {-1, 1}
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_rows_without_weight_are_as_if_they_were_not_there(model: Any, blobs: DomainPair) -> None:
+    weights = np.where(np.arange(60) % 4 == 1, 0.0, 1.0)
+    kept = weights > 0
+    fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target, sample_weight=weights)
+    without = fixed(model).fit(blobs.X_source[kept], blobs.y_source[kept], X_target=blobs.X_target)
+    np.testing.assert_allclose(
+        fitted.decision_function(blobs.X_target), without.decision_function(blobs.X_target), atol=1e-8
+    )
+    if hasattr(fitted, "source_weight_"):
+        np.testing.assert_array_equal(fitted.source_weight_ > 0, kept)
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_shares_are_shares_however_far_away_a_row_is(model: Any, blobs: DomainPair) -> None:
+    fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    far = 1e6 * blobs.X_target
+    shares = fitted.predict_proba(far)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_numbers_beyond_all_measure_are_refused(model: Any, blobs: DomainPair) -> None:
+    with pytest.raises(ValueError, match="Scale the features"):
+        fixed(model).fit(1e160 * blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_after_a_fit_that_failed_it_is_not_fitted(model: Any, blobs: DomainPair) -> None:
+    fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    with pytest.raises(ValueError, match="Scale the features"):
+        fitted.fit(1e160 * blobs.X_source, blobs.y_source, X_target=blobs.X_target)
+    with pytest.raises(NotFittedError):
+        fitted.predict(blobs.X_target)

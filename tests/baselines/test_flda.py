@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime, minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from adrem.baselines import FLDA
@@ -90,6 +91,30 @@ def test_a_feature_that_the_target_drops_loses_weight(loss: Any) -> None:
     model = FLDA(loss, C=1.0, tol=1e-8).fit(X_source, Y, X_target=X_target)
     assert 0 < model.coef_[0, 0, 1] < model.coef_[0, 0, 0]
     np.testing.assert_array_equal(model.dropout_, [0.0, 0.5])
+
+
+def test_the_caller_s_sparse_tables_stay_as_they_are() -> None:
+    data, indices = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1])  # not in order, and one in two parts
+    X = sp.csr_matrix((np.tile(data, 4), np.tile(indices, 4), np.arange(0, 17, 2)), shape=(8, 3))
+    kept = X.indices.copy(), X.data.copy()
+    FLDA(C=1.0).fit(X, np.arange(8) % 2, X_target=X)
+    np.testing.assert_array_equal(X.indices, kept[0])
+    np.testing.assert_array_equal(X.data, kept[1])
+
+
+@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+def test_domains_without_a_common_feature_have_no_weights(loss: Any) -> None:
+    X_source = np.hstack([np.ones((40, 2)), np.zeros((40, 2))])
+    model = FLDA(loss, C=1.0).fit(X_source, Y, X_target=X_source[:, ::-1])
+    np.testing.assert_array_equal(model.coef_, 0.0)
+
+
+def test_what_does_not_converge_is_told() -> None:
+    X_source = NARROW[0] * np.logspace(-3, 3, 12)
+    with pytest.warns(ConvergenceWarning, match="FLDA's training was given up"):
+        FLDA(C=1e4, tol=1e-12).fit(X_source, Y, X_target=NARROW[1])
+    with pytest.raises(ValueError, match="penalty is lost beside the features: scale them"):
+        FLDA("squared", C=1e4).fit(np.hstack([X_source, X_source]) * 1e6, Y, X_target=np.ones((3, 24)))
 
 
 def test_c_is_chosen_on_the_source() -> None:

@@ -119,3 +119,24 @@ def test_a_target_without_weight_changes_nothing() -> None:
     model = SoftEM(target_weight=0.0, **params).fit(data.X_source, data.y_source, X_target=data.X_target)
     alone = SoftEM(**params).fit(data.X_source, data.y_source)
     np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-4)
+
+
+def test_the_default_is_near_its_optimum_with_a_large_c_too() -> None:
+    data = overlapping(7)
+    values = [
+        SoftEM(C=100.0, tol=tol, max_iter=1000)
+        .fit(data.X_source, data.y_source, X_target=data.X_target)
+        .history_[-1]["objective"]
+        for tol in (1e-4, 1e-9)
+    ]
+    assert values[0] <= 1.02 * values[1]
+
+
+def test_the_shares_of_soft_em_are_its_model_s() -> None:
+    for n_classes in (2, 3):
+        data = overlapping(5, n_classes)
+        model = SoftEM(C=1.0).fit(data.X_source, data.y_source, X_target=data.X_target)
+        scores = data.X_target @ model.coef_[0].T
+        scores = np.hstack([np.zeros_like(scores), scores]) if n_classes == 2 else scores
+        expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.predict_proba(data.X_target), expected)

@@ -60,6 +60,7 @@ def test_the_name_tells_the_form(name: str) -> None:
     assert form == ("similarity" if name.endswith("-similarity") else "mapping")
 
 
+@pytest.mark.filterwarnings("ignore:.*the rows span only")
 @pytest.mark.parametrize("name", METHODS)
 def test_the_target_s_labels_are_not_looked_at(blobs: DomainPair, name: str) -> None:
     method = METHODS[name]

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -19,8 +18,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from adrem._types import Matrix
 from adrem._validation import Domains, read_candidates
-from adrem._voting import by_class
-from adrem.baselines._base import LinearBaseline
+from adrem.baselines._base import LinearBaseline, shares_of
 from adrem.baselines._span import RowSpace
 
 Form = Literal["mapping", "similarity", "nearest"]
@@ -50,6 +48,7 @@ class AlignmentBaseline(LinearBaseline):
     }
 
     form: Form
+    _comparison: Comparison | None = None
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         raise NotImplementedError
@@ -61,44 +60,55 @@ class AlignmentBaseline(LinearBaseline):
         n_source = len(domains.labels)
         source, target = space.coordinates[:n_source], space.coordinates[n_source:]
         aligned = self._align(source, target) if domains.adapts else Alignment(source, np.eye(source.shape[1]))
+        self._comparison = None
         if self.form == "mapping":
             head = self._train(aligned.source, domains)
             self.coef_ = space.lift(head.coef_[0] @ aligned.target_map.T)[None]
             self.intercept_ = head.intercept_
-            return
-        self._space, self._aligned = space, aligned
-        if self.form == "nearest":
-            self._head = KNeighborsClassifier(n_neighbors=1).fit(aligned.source, domains.labels)
+        elif self.form == "nearest":
+            neighbour = KNeighborsClassifier(n_neighbors=1).fit(aligned.source, domains.labels)
+            self._comparison = Comparison(space, aligned, neighbour, len(domains.classes))
         else:
             similarities = aligned.source @ (source @ aligned.target_map).T
-            self._head, self.C_ = train_on_similarities(similarities, domains, self.C)
-
-    def _features(self, rows: Matrix) -> NDArray[np.float64]:
-        """What the classifiers of the other two forms see of rows of the target."""
-        mapped = self._space.map(rows) @ self._aligned.target_map
-        return mapped if self.form == "nearest" else mapped @ self._aligned.source.T
+            machine, self.C_ = train_on_similarities(similarities, domains, self.C)
+            self._comparison = Comparison(space, aligned, machine, len(domains.classes))
 
     def _decide(self, rows: Matrix) -> NDArray[np.float64]:
-        if self.form == "mapping":
-            return super()._decide(rows)
-        if self.form == "similarity":
-            return np.asarray(self._head.decision_function(self._features(rows)))
-        shares = self._share(rows)
-        return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+        return super()._decide(rows) if self._comparison is None else self._comparison.decide(rows)
 
     def _label(self, rows: Matrix) -> NDArray[np.intp]:
-        if self.form == "mapping":
-            return super()._label(rows)
-        return np.asarray(self._head.predict(self._features(rows)), dtype=np.intp)
+        return super()._label(rows) if self._comparison is None else self._comparison.label(rows)
 
     def _share(self, rows: Matrix) -> NDArray[np.float64]:
-        if self.form == "mapping":
-            return super()._share(rows)
-        if self.form == "nearest":
-            return np.eye(len(self.classes_))[self._label(rows)]
-        decisions = self._decide(rows)
-        shares = expit(by_class(decisions[:, None] if decisions.ndim == 1 else decisions))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return super()._share(rows) if self._comparison is None else self._comparison.share(rows)
+
+
+class Comparison(NamedTuple):
+    """A classifier that compares rows of the target with those of the source, by similarity or by distance."""
+
+    space: RowSpace
+    aligned: Alignment
+    classifier: SVC | KNeighborsClassifier
+    n_classes: int
+
+    def _features(self, rows: Matrix) -> NDArray[np.float64]:
+        """What the classifier sees of rows of the target."""
+        mapped = self.space.map(rows) @ self.aligned.target_map
+        return mapped @ self.aligned.source.T if isinstance(self.classifier, SVC) else mapped
+
+    def label(self, rows: Matrix) -> NDArray[np.intp]:
+        return np.asarray(self.classifier.predict(self._features(rows)), dtype=np.intp)
+
+    def decide(self, rows: Matrix) -> NDArray[np.float64]:
+        if isinstance(self.classifier, SVC):
+            return np.asarray(self.classifier.decision_function(self._features(rows)))
+        shares = self.share(rows)
+        return np.asarray(shares[:, 1] - shares[:, 0] if self.n_classes == 2 else shares)
+
+    def share(self, rows: Matrix) -> NDArray[np.float64]:
+        if isinstance(self.classifier, SVC):
+            return shares_of(self.decide(rows).reshape(rows.shape[0], -1))
+        return np.asarray(np.eye(self.n_classes)[self.label(rows)])
 
 
 def train_on_similarities(similarities: NDArray[np.float64], domains: Domains, C: Any) -> tuple[SVC, float]:
@@ -112,7 +122,13 @@ def train_on_similarities(similarities: NDArray[np.float64], domains: Domains, C
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             accuracies = [
-                cross_val_score(machine.set_params(C=value), similarities, domains.labels, cv=folds).mean()
+                cross_val_score(
+                    machine.set_params(C=value),
+                    similarities,
+                    domains.labels,
+                    cv=folds,
+                    params={"sample_weight": domains.weights},
+                ).mean()
                 for value in candidates
             ]
         chosen = candidates[int(np.argmax(accuracies))]

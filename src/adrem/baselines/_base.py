@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._adrem import AdREM
+from adrem._adrem import AdREM, _spawn
 from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
 from adrem._validation import Domains
@@ -22,16 +22,18 @@ Loss = Literal["hinge", "log_loss"]
 
 
 class Baseline(DomainClassifier):
-    """A method that learns one classifier for the target; `_adapt` does."""
+    """A method that learns one classifier for the target; `_adapt` does, from rows that all have a weight."""
 
     def _learn(self, domains: Domains) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.endswith("_in_")]:
             delattr(self, name)  # of an earlier fit
-        self.classes_ = domains.classes
-        self._adapt(domains)
+        for rows in (domains.X_source, domains.X_target):
+            check_norms(rows)
+        self._adapt(_weighted(domains))
         # By the very arithmetic of predict, so that the two agree to the last tie.
         labels = self._label(domains.X_target) if domains.adapts else np.zeros(0, dtype=np.intp)
-        self.transduction_ = self.classes_[labels]
+        self.transduction_ = domains.classes[labels]
+        self.classes_ = domains.classes  # last: a model without them is not fitted
 
     def _adapt(self, domains: Domains) -> None:
         raise NotImplementedError
@@ -50,8 +52,33 @@ class Baseline(DomainClassifier):
         return labels
 
     def _share(self, rows: Matrix) -> NDArray[np.float64]:
-        shares = expit(by_class(self._scores(rows)))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return shares_of(self._scores(rows))
+
+
+def shares_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logistic function of the scores, made to sum to one over the classes, however large they are."""
+    return np.asarray(softmax(log_expit(by_class(scores)), axis=1))
+
+
+def check_norms(rows: Matrix) -> None:
+    """Refuse numbers whose fourth powers are beyond all numbers: products of products of rows are taken."""
+    from adrem.machines._tables import squared_norms
+
+    if not np.all(squared_norms(rows) <= np.sqrt(np.finfo(np.float64).max)):
+        raise ValueError("The squared norm of a row is too large. Scale the features.")
+
+
+def _weighted(domains: Domains) -> Domains:
+    """Without the rows of the source that have no weight: they take no part in anything."""
+    kept = domains.weights > 0
+    if kept.all():
+        return domains
+    return domains._replace(X_source=domains.X_source[kept], labels=domains.labels[kept], weights=domains.weights[kept])
+
+
+def whole_seed(random_state: Any) -> int:
+    """A seed for folds; without a random state it comes from the system."""
+    return int(_spawn(random_state, 1)[0].generate_state(1)[0])
 
 
 class LinearBaseline(Baseline):
@@ -73,7 +100,7 @@ class LinearBaseline(Baseline):
         """The linear classifier of rows of the source, as they are or as they were mapped."""
         tol = self.tol if tol is None else tol
         head = AdREM(loss=self.loss, C=self.C, tol=tol, random_state=self.random_state)
-        head.fit(rows, domains.classes[domains.labels], sample_weight=domains.weights)
+        head._learn(domains._replace(X_source=rows, X_target=rows[:0]))
         self.C_ = head.C_
         return head
 
@@ -84,11 +111,13 @@ class IterativeBaseline(LinearBaseline):
     history_: list[dict[str, Any]]
     max_iter: int
 
-    def _end(self, converged: bool, reason: str) -> None:
+    def _end(self, domains: Domains, converged: bool, reason: str) -> None:
         """Say why the iterations of ``history_`` ended."""
         self.n_iter_ = len(self.history_)
         self.termination_condition_ = reason if converged else f"max_iter={self.max_iter} was reached"
-        if not converged:
+        if not domains.adapts:
+            self.termination_condition_ = "there is no target"
+        elif not converged:
             warnings.warn(
                 f"{type(self).__name__} did not converge: {self.termination_condition_}. Raise max_iter, or take the "
                 "labels as those of so many iterations.",

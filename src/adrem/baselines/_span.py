@@ -29,9 +29,9 @@ class RowSpace:
         n_rows, n_features = rows.shape
         if n_features <= n_rows:
             self._basis_rows: Matrix | None = None
-            self.coordinates = _dense(rows)
+            self.coordinates = dense(rows)
             return
-        gram = _dense(rows @ rows.T)
+        gram = dense(rows @ rows.T)
         factor, pivots, rank, _ = dpstrf(gram, lower=1, overwrite_a=True)
         order = pivots - 1
         factor = np.tril(factor)[:, :rank]
@@ -43,8 +43,8 @@ class RowSpace:
     def map(self, rows: Matrix) -> NDArray[np.float64]:
         """Coordinates of any rows."""
         if self._basis_rows is None:
-            return _dense(rows)
-        products = _dense(rows @ self._basis_rows.T)
+            return dense(rows)
+        products = dense(rows @ self._basis_rows.T)
         return np.ascontiguousarray(solve_triangular(self._factor, products.T, lower=True).T)
 
     def lift(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,9 +52,10 @@ class RowSpace:
         if self._basis_rows is None:
             return weights
         combined = solve_triangular(self._factor, weights.T, lower=True, trans="T")
-        return np.ascontiguousarray(_dense(self._basis_rows.T @ combined).T)
+        return np.ascontiguousarray(dense(self._basis_rows.T @ combined).T)
 
 
-def _dense(table: Any) -> NDArray[np.float64]:
+def dense(table: Any) -> NDArray[np.float64]:
+    """A table, dense or sparse, as a dense one in double precision."""
     array = table.toarray() if sp.issparse(table) else np.asarray(table)
     return np.asarray(array, dtype=np.float64)

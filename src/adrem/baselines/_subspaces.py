@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,14 @@ def principal(rows: NDArray[np.float64], n: int | None = None) -> Principal:
     kept = np.flatnonzero(variances > max(rows.shape) * np.finfo(np.float64).eps * max(variances[-1], 0.0))[::-1]
     lengths = np.linalg.norm(directions[:, kept], axis=0)
     return Principal(directions[:, kept] / np.where(lengths > 0, lengths, 1.0), variances[kept])
+
+
+def check_variation(source: Principal | NDArray[np.float64], target: Any, name: str) -> None:
+    """Refuse domains that have no principal direction at all."""
+    for which, found in (("source", source), ("target", target)):
+        directions = found.directions if isinstance(found, Principal) else found
+        if not directions.shape[1]:
+            raise ValueError(f"The rows of the {which} are all the same: {name} needs at least two that differ.")
 
 
 def clip_dimension(wanted: int, available: int, name: str) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from adrem._adrem import warn_given_up
 from adrem._validation import Domains
 from adrem.baselines._base import IterativeBaseline, LinearBaseline
 
@@ -23,10 +24,10 @@ class DASVM(IterativeBaseline):
       label, at most ``step`` of the target's rows at a time;
     - rows of the target whose label has changed since leave it again;
     - as many rows of the source as have joined leave it, those that lie furthest from the hyperplane first; if none
-      have, ``step`` of the target's rows do.
+      have, as many as are ``step`` of the target's rows. The last rows of a class stay as long as the target has none.
 
-    It stops once no row of the source is left, and at most a share ``beta`` of the target's rows have joined, and at
-    most as many have changed their label.
+    It stops once no row of the source leaves, at most a share ``beta`` of the target's rows has joined, and at most as
+    many have changed their label.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class DASVM(IterativeBaseline):
         Share of the target's rows that may join on either side in one iteration.
     beta : float, default=0.03
         The share of the stopping rule.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most iterations.
     tol : float, default=0.1
         Tolerance of the trainings, as liblinear's.
@@ -84,7 +85,7 @@ class DASVM(IterativeBaseline):
         C: Any = "cv",
         step: float = 0.05,
         beta: float = 0.03,
-        max_iter: int = 200,
+        max_iter: int = 1000,
         tol: float = 0.1,
         random_state: Any = None,
     ) -> None:
@@ -98,14 +99,13 @@ class DASVM(IterativeBaseline):
     def _adapt(self, domains: Domains) -> None:
         head = self._train(domains.X_source, domains)
         self.coef_, self.intercept_ = head.coef_, head.intercept_
-        self.history_ = [{"iteration": 0, "n_source": len(domains.labels), "n_target": 0, "n_changed": 0}]
-        converged = True
-        if domains.adapts:
-            converged = self._replace_source(domains)
-        self._end(converged, "the target has taken the place of the source" if domains.adapts else "there is no target")
+        n_problems = self.coef_.shape[1]
+        self.history_ = [{"iteration": 0, "n_source": n_problems * len(domains.labels), "n_target": 0, "n_changed": 0}]
+        converged = self._replace_source(domains) if domains.adapts else True
+        self._end(domains, converged, "the target has taken the place of the source")
 
     def _replace_source(self, domains: Domains) -> bool:
-        """Train all problems in step, each on its own rows; those that have stopped stay what they are."""
+        """Exchange rows for all problems in step, each on its own, until each has stopped."""
         from adrem.machines import make_machine, one_vs_rest
         from adrem.machines._tables import stack
 
@@ -113,69 +113,70 @@ class DASVM(IterativeBaseline):
         machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol)
         signs = one_vs_rest(domains.labels, len(domains.classes)) > 0
         rho, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
-        problems = [_Problem(n_source, n_target) for _ in signs]
-        labels = np.concatenate([signs, np.zeros((len(signs), n_target), dtype=bool)], axis=1).astype(np.intp)
-        weights = np.tile(np.concatenate([domains.weights, np.ones(n_target)]), (len(signs), 1))
-        solution = machine.nothing(len(signs))
-        for iteration in range(1, self.max_iter + 1):
+        problems = [_Problem(own, n_target) for own in signs]
+        weights = np.concatenate([domains.weights, np.ones(n_target)])
+        solution = machine.nothing(len(problems))
+        coef, intercept = self.coef_.copy(), self.intercept_.copy()
+        n_failed = 0
+        for iteration in range(self.max_iter + 1):
+            labels = np.stack([problem.labels for problem in problems]).astype(np.intp)
             used = np.stack([problem.used for problem in problems])
-            labels[:, n_source:] = [problem.labels for problem in problems]
             solution = machine.solve(labels, weights * used, self.C_, start=solution, overwrite=True, seed=iteration)
-            n_changed = 0
-            for problem, scores in zip(problems, machine.scores(solution)[..., 0], strict=True):
-                if not problem.stopped:
-                    n_changed += problem.exchange(scores, rho, few, first=iteration == 1)
-            of_source = int(used[:, :n_source].sum())
-            self.history_.append(
-                {
-                    "iteration": iteration,
-                    "n_source": of_source,
-                    "n_target": int(used.sum()) - of_source,
-                    "n_changed": n_changed,
-                }
-            )
+            active = [k for k, problem in enumerate(problems) if not problem.stopped]
+            n_failed += int(solution.n_failed[active].sum())
+            new_coef, new_intercept = machine.weights(solution)
+            coef[0, active], intercept[0, active] = new_coef[active, 0], new_intercept[active, 0]
+            scores = machine.scores(solution)[..., 0]
+            n_changed = sum(problems[k].exchange(scores[k], rho, few) for k in active)
+            if iteration:
+                of_source = int(used[:, :n_source].sum())
+                counts = {"n_source": of_source, "n_target": int(used.sum()) - of_source, "n_changed": n_changed}
+                self.history_.append({"iteration": iteration, **counts})
             if all(problem.stopped for problem in problems):
                 break
-        coef, intercept = machine.weights(solution)
-        self.coef_, self.intercept_ = coef[None, :, 0], intercept[None, :, 0]
+        self.coef_, self.intercept_ = coef, intercept
+        warn_given_up(n_failed, len(problems) * len(self.history_), self.tol, self.C_)
         return all(problem.stopped for problem in problems)
 
 
 class _Problem:
-    """The training set of one problem: the rows that are used, and the labels of those of the target."""
+    """The training set of one problem: labels of all rows, those of the source first, and which of them are used."""
 
-    def __init__(self, n_source: int, n_target: int) -> None:
-        self._n_source = n_source
-        self.labels = np.zeros(n_target, dtype=bool)
-        self.used = np.repeat([True, False], [n_source, n_target])
+    def __init__(self, positive: NDArray[np.bool_], n_target: int) -> None:
+        self._n_source = len(positive)
+        self.labels = np.concatenate([positive, np.zeros(n_target, dtype=bool)])
+        self.used = np.repeat([True, False], [len(positive), n_target])
         self.stopped = False
 
-    def exchange(self, scores: NDArray[np.float64], rho: int, few: int, first: bool) -> int:
+    def exchange(self, scores: NDArray[np.float64], rho: int, few: int) -> int:
         """Let rows of the target join and leave, and rows of the source leave; returns how many labels changed."""
-        on_source, on_target = np.split(scores, [self._n_source])
-        source, target = np.split(self.used, [self._n_source])
-        labels = on_target > 0
-        changed = (labels != self.labels) & (not first)
-        waiting = np.flatnonzero(~target)
-        joined = [waiting[_furthest(sign * on_target[waiting], rho, within=1.0)] for sign in (1.0, -1.0)]
-        remaining = np.flatnonzero(source)
+        n = self._n_source
+        is_target = np.arange(len(scores)) >= n
+        sides = (scores > 0, scores <= 0)
+        labels = np.where(is_target, scores > 0, self.labels)
+        changed = self.used & (labels != self.labels)
+        in_margin = is_target & ~self.used & (np.abs(scores) <= 1.0)
+        joined = [_furthest(scores, in_margin & side, rho) for side in sides]
         n_joined = [len(rows) for rows in joined]
         n_leaving = n_joined if any(n_joined) else [rho, rho]
-        left = [
-            remaining[_furthest(sign * on_source[remaining], n, within=np.inf)]
-            for sign, n in zip((1.0, -1.0), n_leaving, strict=True)
+        used = self.used & ~changed
+        used[np.concatenate(joined)] = True
+        leaving = [
+            _furthest(scores, used & ~is_target & side, most) for side, most in zip(sides, n_leaving, strict=True)
         ]
-        self.stopped = not len(remaining) and sum(n_joined) <= few and int(changed.sum()) <= few and not first
+        kept = used.copy()
+        kept[np.concatenate(leaving)] = False
+        for label in (True, False):  # rows of the source stay while nothing else holds a side
+            own = labels == label
+            if not np.any(kept & own):
+                kept |= used & own
+        self.stopped = np.array_equal(kept, used) and sum(n_joined) <= few and int(changed.sum()) <= few
         if not self.stopped:
-            target &= ~changed
-            target[np.concatenate(joined)] = True
-            source[np.concatenate(left)] = False
-            self.labels = labels
+            self.used, self.labels = kept, labels
         return int(changed.sum())
 
 
-def _furthest(distances: NDArray[np.float64], n: int, within: float) -> NDArray[np.intp]:
-    """Positions of the n largest distances between zero and a bound."""
-    order = np.argsort(-distances, kind="stable")
-    ahead = order[(distances[order] >= 0) & (distances[order] <= within)]
-    return ahead[:n]
+def _furthest(scores: NDArray[np.float64], among: NDArray[np.bool_], n: int) -> NDArray[np.intp]:
+    """Rows, of some, that lie furthest from the hyperplane, at most n."""
+    rows = np.flatnonzero(among)
+    return rows[np.argsort(-np.abs(scores[rows]), kind="stable")[:n]]

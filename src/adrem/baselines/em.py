@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,17 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from adrem._adrem import AdREM
 from adrem._types import Matrix
 from adrem._validation import Domains
+from adrem._voting import by_class
 from adrem.baselines._base import IterativeBaseline, LinearBaseline, Loss
-from adrem.baselines._smooth import Objective, minimize_smooth
+from adrem.baselines._smooth import Objective, minimize_smooth, warn_of_steps
 
 Weights = NDArray[np.float64]
 # Steps of L-BFGS in a training on soft labels.
 M_STEPS = 10
+# The tolerance of the gradient, in that of the objective.
+EXACT = 0.01
 
 
 class _SelfTraining(AdREM):
@@ -103,7 +108,7 @@ class HardEM(IterativeBaseline):
         model._learn(domains)
         self.C_, self.coef_, self.intercept_ = model.C_, model.coef_, model.intercept_
         self.history_ = model.history_ or [{"iteration": 0, "n_changed": 0}]
-        self._end(self.history_[-1]["n_changed"] == 0, "no label changed")
+        self._end(domains, self.history_[-1]["n_changed"] == 0, "no label changed")
 
 
 class SoftEM(IterativeBaseline):
@@ -134,7 +139,8 @@ class SoftEM(IterativeBaseline):
     max_iter : int, default=100
         Most iterations.
     tol : float, default=0.0001
-        An iteration that lowers the objective by less than this share of its value is the last.
+        An iteration that lowers the objective by less than this share of its value is the last. The steps for the
+        weights end where the gradient is a hundredth of that.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds that choose C.
 
@@ -194,14 +200,19 @@ class SoftEM(IterativeBaseline):
         self.random_state = random_state
 
     def _adapt(self, domains: Domains) -> None:
-        head = self._train(domains.X_source, domains, tol=0.1)  # it chooses C, and is where the training starts
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it chooses C, and is only where the training starts
+            head = self._train(domains.X_source, domains, tol=0.1)
         problem = _SoftLabels(domains, head.C_, self.target_weight, self.temperature)
-        weights = problem.train_source(np.asarray(head.coef_[0].T[problem.used], dtype=np.float64), self.tol)
+        start = np.asarray(head.coef_[0].T[problem.used], dtype=np.float64)
+        weights, reached = problem.train_source(start, EXACT * self.tol)
+        if not reached:
+            warn_of_steps("SoftEM's training on the source")
         self.history_ = [{"iteration": 0, "n_changed": 0, "objective": problem.value(weights)}]
         converged = not domains.adapts
         while not converged and len(self.history_) <= self.max_iter:
             earlier = problem.label(weights)
-            weights = problem.train(weights, self.tol)
+            weights = problem.train(weights, EXACT * self.tol)
             self.history_.append(
                 {
                     "iteration": len(self.history_),
@@ -213,7 +224,10 @@ class SoftEM(IterativeBaseline):
             converged = before - after <= self.tol * abs(before)
         self.coef_, self.intercept_ = np.zeros_like(head.coef_), head.intercept_
         self.coef_[0][:, problem.used] = weights.T
-        self._end(converged, f"the objective fell by less than {self.tol:g} of its value")
+        self._end(domains, converged, f"the objective fell by less than {self.tol:g} of its value")
+
+    def _share(self, rows: Matrix) -> NDArray[np.float64]:
+        return np.asarray(softmax(by_class(self._scores(rows)) / (2 if len(self.classes_) == 2 else 1), axis=1))
 
 
 class _SoftLabels:
@@ -235,15 +249,15 @@ class _SoftLabels:
         self._row_weights = C * np.concatenate([domains.weights, np.full(n_target, target_weight)])
         self._temperature = temperature
 
-    def train_source(self, start: Weights, tol: float) -> Weights:
-        """Weights of the source alone."""
+    def train_source(self, start: Weights, tol: float) -> tuple[Weights, bool]:
+        """Weights of the source alone, and whether they are its optimum."""
         n = self._n_source
         return minimize_smooth(self._loss(self._rows[:n], self._known, self._row_weights[:n]), start, tol)
 
     def train(self, weights: Weights, tol: float) -> Weights:
         """An iteration: the E-step, the best soft labels for the weights, and some way of the M-step."""
         labels = np.concatenate([self._known, _shares(self._target_scores(weights) / self._temperature)])
-        return minimize_smooth(self._loss(self._rows, labels, self._row_weights), weights, tol, max_steps=M_STEPS)
+        return minimize_smooth(self._loss(self._rows, labels, self._row_weights), weights, tol, max_steps=M_STEPS)[0]
 
     def label(self, weights: Weights) -> NDArray[np.intp]:
         """Labels of the target."""

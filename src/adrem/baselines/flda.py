@@ -7,21 +7,20 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._adrem import _spawn
 from adrem._types import Matrix
 from adrem._validation import Domains, read_candidates
-from adrem.baselines._base import Baseline
-from adrem.baselines._smooth import minimize_smooth
+from adrem.baselines._base import Baseline, whole_seed
+from adrem.baselines._smooth import minimize_smooth, warn_of_steps
+from adrem.baselines._span import dense
 
 Array = NDArray[np.float64]
-# Weights (features x problems) for some C and weights of the rows, from a start.
-Trainer = Callable[[float, Array, Array], Array]
+# Weights (features x problems) for some C and weights of the rows, from a start, and whether they are the optimum.
+Trainer = Callable[[float, Array, Array], tuple[Array, bool]]
 
 
 class FLDA(Baseline):
@@ -110,27 +109,31 @@ class FLDA(Baseline):
         from adrem.machines.selection import GRID, N_FOLDS
 
         candidates = read_candidates(GRID if isinstance(self.C, str) else np.atleast_1d(self.C), domains, N_FOLDS)
-        frequency = presence(domains.X_source, domains.weights)
-        remaining = presence(domains.X_target) if domains.adapts else frequency
+        # Tables of its own: a comparison sorts out a sparse one in place.
+        source, target = stack([domains.X_source]), stack([domains.X_target])
+        frequency = presence(source, domains.weights)
+        remaining = presence(target) if domains.adapts else frequency
         self.dropout_ = dropout_rates(frequency, remaining)
         # The weights of all other features are zero: nothing in the source asks for them, or the target lacks them.
         kept = np.flatnonzero((frequency > 0) & (self.dropout_ < 1))
-        rows = stack([domains.X_source])[:, kept].astype(np.float64)
+        rows = source[:, kept].astype(np.float64)
         odds = self.dropout_[kept] / (1.0 - self.dropout_[kept])
         signs = one_vs_rest(domains.labels, len(domains.classes)).T
 
-        def train(C: float, row_weights: Array, start: Array) -> Array:
+        def train(C: float, row_weights: Array, start: Array) -> tuple[Array, bool]:
             if self.loss == "squared":
-                return minimize_squared(rows, signs, row_weights, odds, C)
+                return minimize_squared(rows, signs, row_weights, odds, C), True
             return minimize_logistic(rows, signs, row_weights, odds, C, start, self.tol)
 
         nothing = np.zeros((len(kept), signs.shape[1]))
         self.C_ = candidates[0]
         if len(candidates) > 1:
-            seed = int(_spawn(self.random_state, 1)[0].generate_state(1)[0])
-            self.C_ = _select_c(train, rows, domains, candidates, nothing, seed)
+            self.C_ = _select_c(train, rows, domains, candidates, nothing, whole_seed(self.random_state))
         coef = np.zeros((signs.shape[1], domains.X_source.shape[1]))
-        coef[:, kept] = train(self.C_, domains.weights, nothing).T
+        weights, reached = train(self.C_, domains.weights, nothing)
+        if not reached:
+            warn_of_steps("FLDA's training")
+        coef[:, kept] = weights.T
         self.coef_ = coef[None].astype(domains.X_source.dtype)
         self.intercept_ = np.zeros(self.coef_.shape[:2], dtype=self.coef_.dtype)
 
@@ -152,18 +155,18 @@ def minimize_squared(rows: Matrix, signs: Array, row_weights: Array, odds: Array
     roots = np.sqrt(row_weights[used])[:, None]
     A = rows[used] * roots
     b = signs[used] * roots
-    penalty = odds * _sum_of_squares(A) + 0.5 / C
-    scaled = A / penalty  # A D^-1
+    penalty = odds * np.asarray((A * A).sum(axis=0)) + 0.5 / C
     if A.shape[1] <= A.shape[0]:
-        return _solve(_dense(A.T @ A) + np.diag(penalty), A.T @ b)
+        return _solve(dense(A.T @ A) + np.diag(penalty), A.T @ b)
     # (A'A + D)^-1 A' = D^-1 A' (I + A D^-1 A')^-1, by Woodbury's identity.
-    return np.asarray(scaled.T @ _solve(_dense(scaled @ A.T) + np.eye(A.shape[0]), b))
+    scaled = A / penalty
+    return np.asarray(scaled.T @ _solve(dense(scaled @ A.T) + np.eye(A.shape[0]), b))
 
 
 def minimize_logistic(
     rows: Matrix, signs: Array, row_weights: Array, odds: Array, C: float, start: Array, tol: float
-) -> Array:
-    """Weights (features x problems) of the expected logistic loss, to second order."""
+) -> tuple[Array, bool]:
+    """Weights (features x problems) of the expected logistic loss, to second order, and whether that is its optimum."""
     used = row_weights > 0
     rows, signs, row_weights = rows[used], signs[used], C * row_weights[used][:, None]
     squares = rows * rows
@@ -193,19 +196,14 @@ def _select_c(
     for held_out in make_folds(domains.labels, domains.weights, seed):
         training, weights = np.where(held_out, 0.0, domains.weights), start
         for k in np.argsort(candidates):
-            weights = train(candidates[k], training, weights)
+            weights, _ = train(candidates[k], training, weights)
             hits = decide(rows[held_out] @ weights) == domains.labels[held_out]
             accuracy[k] += float(domains.weights[held_out] @ hits) / domains.weights.sum()
     return candidates[first_best(accuracy, domains.weights)]
 
 
 def _solve(matrix: Array, right: Array) -> Array:
-    return np.asarray(cho_solve(cho_factor(matrix, overwrite_a=True), right))
-
-
-def _sum_of_squares(rows: Matrix) -> Array:
-    return np.asarray((rows * rows).sum(axis=0))
-
-
-def _dense(table: Any) -> Array:
-    return np.asarray(table.toarray() if sp.issparse(table) else table)
+    try:
+        return np.asarray(cho_solve(cho_factor(matrix, overwrite_a=True), right))
+    except np.linalg.LinAlgError as error:
+        raise ValueError("The penalty is lost beside the features: scale them, or give a smaller C.") from error

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines._base import Loss
-from adrem.baselines._subspaces import clip_dimension, principal, principal_angles
+from adrem.baselines._subspaces import check_variation, clip_dimension, principal, principal_angles
 
 FIRST_LOOK = 50
 
@@ -75,6 +75,7 @@ class GFK(AlignmentBaseline):
         else:
             wanted = min(self.n_components, most)
             first, second = (principal(rows, wanted).directions for rows in (source, target))
+            check_variation(first, second, "GFK")
             available = min(first.shape[1], second.shape[1], most)
             self.n_components_ = clip_dimension(self.n_components, available, "GFK")
         root = root_of_kernel(first[:, : self.n_components_], second[:, : self.n_components_])
@@ -105,7 +106,8 @@ def _subspaces_of_disagreement(
     while True:
         first, second = principal(source, n).directions, principal(target, n).directions
         both = principal(np.concatenate([source, target]), n).directions
-        available = max(1, min(first.shape[1], second.shape[1], n))
+        check_variation(first, second, "GFK")
+        available = min(first.shape[1], second.shape[1], n)
         dimension = dimension_of_disagreement(first, second, both, available)
         if dimension < n or n == most:
             return first, second, dimension

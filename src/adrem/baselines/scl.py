@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from adrem._types import Matrix
 from adrem._validation import Domains
 from adrem.baselines._base import LinearBaseline, Loss
-from adrem.baselines._span import RowSpace
+from adrem.baselines._span import RowSpace, dense
 
 Array = NDArray[np.float64]
 
@@ -71,10 +72,10 @@ class SCL(LinearBaseline):
     >>> from adrem.baselines import SCL
     >>> rng = np.random.RandomState(0)
     >>> y = rng.randint(0, 2, 200)  # "good" goes along with "gripping" in the source, with "sharp" in the target
-    >>> good = rng.rand(200) < np.where(y == 1, 0.5, 0.1)
+    >>> good, it = rng.rand(200) < np.where(y == 1, 0.5, 0.1), rng.rand(200) < 0.5
     >>> own = (y == 1) & (rng.rand(200) < 0.9)
-    >>> X_source = np.stack([good, own, np.zeros(200)], axis=1)[:100].astype(float)
-    >>> X_target = np.stack([good, np.zeros(200), own], axis=1)[100:].astype(float)
+    >>> X_source = np.stack([good, own, np.zeros(200), it], axis=1)[:100].astype(float)
+    >>> X_target = np.stack([good, np.zeros(200), own, it], axis=1)[100:].astype(float)
     >>> model = SCL(n_pivots=1, C=1.0).fit(X_source, y[:100], X_target=X_target)
     >>> model.pivots_, bool(model.coef_[0, 0, 2] > 0)
     (array([0]), True)
@@ -127,16 +128,25 @@ class SCL(LinearBaseline):
         present = rows > 0
         self.pivots_ = self._choose_pivots(present, domains)
         norm = squared_norms(rows).mean()
-        if not len(self.pivots_) or norm == 0:
-            return np.zeros((0, rows.shape[1]))
-        targets = _dense(present[:, self.pivots_])
         others = np.setdiff1d(np.arange(rows.shape[1]), self.pivots_)
         space = RowSpace(rows[:, others])
-        predictors = _ridge(space.coordinates, targets - targets.mean(axis=0), self.ridge * norm)
-        directions = _leading_directions(predictors, self.n_components)
-        found = space.coordinates @ directions
-        scale = self.scale * np.sqrt(norm / max(float((found**2).sum(axis=1).mean()), np.finfo(float).tiny))
+        targets = dense(present[:, self.pivots_])
+        directions = np.zeros((space.coordinates.shape[1], 0))
+        if targets.size and norm > 0:
+            predictors = _ridge(space.coordinates, targets - targets.mean(axis=0), self.ridge * norm)
+            directions = _leading_directions(predictors, self.n_components)
         theta = np.zeros((directions.shape[1], rows.shape[1]))
+        if not len(theta):
+            warnings.warn(
+                f"SCL found no correspondence between the domains by {len(self.pivots_)} pivot(s), and is the "
+                "classifier of the source. A pivot is positive in some rows of both domains and not in others: give a "
+                "smaller min_count, or features that are zero where there is nothing.",
+                UserWarning,
+                stacklevel=5,
+            )
+            return theta
+        found = space.coordinates @ directions
+        scale = self.scale * np.sqrt(norm / (found**2).sum(axis=1).mean())
         theta[:, others] = scale * space.lift(directions.T)
         return theta
 
@@ -146,7 +156,7 @@ class SCL(LinearBaseline):
         frequent = np.flatnonzero(counts >= self.min_count)
         information = mutual_information(of_source[:, frequent], domains.labels, domains.weights)
         order = np.argsort(-information, kind="stable")
-        n_pivots = min(self.n_pivots, -(-len(frequent) // 2))
+        n_pivots = min(self.n_pivots, len(frequent) // 2)
         return frequent[order[:n_pivots]]
 
 
@@ -174,7 +184,7 @@ def _leading_directions(predictors: Array, n: int) -> Array:
     """Left singular vectors of the largest singular values, as columns; none of those that are zero."""
     values, vectors = eigh(predictors.T @ predictors)
     values, vectors = values[::-1][:n], vectors[:, ::-1][:, :n]
-    kept = values > 1e-10 * max(values[0], np.finfo(float).tiny)
+    kept = values > max(1e-10 * values[0], np.finfo(float).tiny)
     return np.asarray(predictors @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
@@ -187,7 +197,3 @@ def _beside(rows: Matrix, more: Array) -> Matrix:
 
 def _count(present: Matrix) -> Array:
     return np.asarray(present.sum(axis=0)).ravel()
-
-
-def _dense(table: Any) -> Array:
-    return np.asarray(table.toarray() if sp.issparse(table) else table, dtype=np.float64)

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines._base import Loss
-from adrem.baselines._subspaces import clip_dimension, principal
+from adrem.baselines._subspaces import check_variation, clip_dimension, principal
 
 # Of the consistency rule: the probability with which it may fail, and the deviation that is allowed, as published.
 DELTA, GAMMA = 0.1, 1e6
@@ -70,6 +70,7 @@ class SubspaceAlignment(AlignmentBaseline):
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         wanted = None if isinstance(self.n_components, str) else self.n_components
         first, second = principal(source, wanted), principal(target, wanted)
+        check_variation(first, second, "SubspaceAlignment")
         available = min(len(first.variances), len(second.variances))
         if isinstance(self.n_components, str):
             stable = [stable_dimension(p.variances, rows) for p, rows in ((first, source), (second, target))]

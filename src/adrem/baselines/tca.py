@@ -115,7 +115,7 @@ def transfer_components(
         values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=[n_rows - n_components, n_rows - 1])
     else:
         operator = LinearOperator((n_rows, n_rows), matvec=apply, matmat=apply, dtype=np.float64)
-        values, vectors = eigsh(operator, n_components, v0=np.ones(n_rows))
+        values, vectors = eigsh(operator, n_components, v0=np.random.default_rng(0).standard_normal(n_rows))
     kept = values > n_rows * np.finfo(np.float64).eps * max(values[-1], 0.0)
     weights = root(vectors[:, kept][:, ::-1]) / np.sqrt(values[kept][::-1])
     return np.asarray(rows.T @ weights)

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._adrem import _spawn
 from adrem._types import Matrix
-from adrem._validation import Domains
-from adrem.baselines._base import LinearBaseline, Loss
+from adrem._validation import Domains, read_positive
+from adrem.baselines._base import LinearBaseline, Loss, whole_seed
 from adrem.baselines.source import SourceOnly
 
 Array = NDArray[np.float64]
 # No row's weight falls below this share of the mean: a class that vanished could not be learnt.
 LEAST_WEIGHT = 1e-3
+LOOK = 10  # steps between two looks at what could still be gained
 
 
 class _WeightedSource(LinearBaseline):
     """The classifier of the source, with the weights that `_weigh` gives its rows."""
 
+    source_weight_: Array
+
     def _weigh(self, domains: Domains) -> Array:
         raise NotImplementedError
+
+    def _learn(self, domains: Domains) -> None:
+        super()._learn(domains)
+        weights = np.zeros(len(domains.weights))  # a row that the user gave no weight has none
+        weights[domains.weights > 0] = self.source_weight_
+        self.source_weight_ = weights
 
     def _adapt(self, domains: Domains) -> None:
         n_source = len(domains.labels)
@@ -122,24 +132,28 @@ class ImportanceWeighting(_WeightedSource):
         rows = stack([domains.X_source, domains.X_target])
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
         is_target = np.repeat([0, 1], [n_source, n_target])
+        candidates = read_positive(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C), "domain_C")
         n_folds = min(self.n_folds, n_source, n_target)
         if n_folds < 2:
             raise ValueError(
                 f"ImportanceWeighting judges rows by classifiers of the others, and needs two rows of each domain: "
                 f"there are {n_source} of the source and {n_target} of the target."
             )
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=_whole_seed(self.random_state))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=whole_seed(self.random_state))
         parts = list(folds.split(is_target, is_target))
+        # Either domain counts as much as the other, however many rows it has: only then are the odds the ratio.
+        balance = np.where(is_target, 0.5 / n_target, 0.5 / n_source) * len(is_target)
         best, best_loss = np.zeros(len(is_target)), np.inf
-        for C in np.sort(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C)):
+        for C in sorted(candidates):
             scores = np.zeros(len(is_target))
             for known, judged in parts:
-                model = SourceOnly("log_loss", float(C), self.tol).fit(rows[known], is_target[known])
+                model = SourceOnly("log_loss", C, self.tol)
+                model.fit(rows[known], is_target[known], sample_weight=balance[known])
                 scores[judged] = model.decision_function(rows[judged])
-            loss = float(np.logaddexp(0.0, np.where(is_target, -scores, scores)).mean())
+            loss = float(balance @ np.logaddexp(0.0, np.where(is_target, -scores, scores)))
             if loss >= best_loss:
                 break  # the domains are overfitted from here on
-            best, best_loss, self.domain_C_ = scores, loss, float(C)
+            best, best_loss, self.domain_C_ = scores, loss, C
         ratios = self.flattening * best[:n_source]
         return np.asarray(np.exp(ratios - ratios.max()))  # their scale does not matter
 
@@ -225,7 +239,14 @@ class KMM(_WeightedSource):
         pull = across.sum(axis=1) * n_source / n_target
         eps = (np.sqrt(n_source) - 1.0) / np.sqrt(n_source)
         bounds = (n_source * (1.0 - eps), n_source * (1.0 + eps))
-        return match_means(within, pull, self.max_weight, bounds)
+        weights, reached = match_means(within, pull, self.max_weight, bounds)
+        if not reached:
+            warnings.warn(
+                "KMM's weights were given up before they were the best: scale the features, or give a smaller width.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+        return weights
 
     def _kernels(self, source: Matrix, target: Matrix) -> tuple[Array, Array]:
         """The kernel between rows of the source, and between those and rows of the target."""
@@ -240,22 +261,21 @@ class KMM(_WeightedSource):
         return np.exp(-0.5 * (within / width) ** 2), np.exp(-0.5 * (across / width) ** 2)
 
 
-def _whole_seed(random_state: Any) -> int:
-    return int(_spawn(random_state, 1)[0].generate_state(1)[0])
-
-
 def match_means(
-    K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-4, max_iter: int = 10_000
-) -> Array:
+    K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-3, max_iter: int = 10_000
+) -> tuple[Array, bool]:
     """Minimize ``b' K b / 2 - pull' b`` with b between zero and a bound, and its sum between two others.
 
-    By projected gradients with momentum, which starts anew wherever it leads uphill. It ends when a step changes no
-    weight by more than the tolerance.
+    By projected gradients with momentum, which starts anew wherever it leads uphill. It ends when what could still be
+    gained, a bound by the gradient, is down to `tol` of what it was at first; and says whether it was.
     """
-    step = 1.0 / max(float(np.linalg.norm(K, 2)) if len(K) < 200 else _largest_eigenvalue(K), np.finfo(float).tiny)
+    # Two bounds of the largest eigenvalue.
+    curvature = min(float(np.abs(K).sum(axis=1).max()), float(np.linalg.norm(K)))
+    step = 1.0 / max(curvature, np.finfo(float).tiny)
     weights = ahead = project(np.ones(len(K)), largest, bounds)
+    wanted = tol * _possible_gain(K @ weights - pull, weights, largest, bounds)
     momentum = 1.0
-    for _ in range(max_iter):
+    for k in range(max_iter):
         moved = project(ahead - step * (K @ ahead - pull), largest, bounds)
         change = moved - weights
         if (ahead - moved) @ change > 0:
@@ -263,9 +283,24 @@ def match_means(
         following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
         ahead = moved + (momentum - 1.0) / following * change
         weights, momentum = moved, following
-        if np.abs(change).max() <= tol:
-            break
-    return weights
+        if k % LOOK == 0 and _possible_gain(K @ weights - pull, weights, largest, bounds) <= wanted:
+            return weights, True
+    return weights, False
+
+
+def _possible_gain(gradient: Array, weights: Array, largest: float, bounds: tuple[float, float]) -> float:
+    """A bound of how far the value lies above the minimum: as far as its slope falls towards any allowed weights."""
+    order = np.argsort(gradient, kind="stable")
+    allowed = np.full(len(gradient), largest)
+    allowed[gradient[order] >= 0] = 0.0  # in the order of the gradients, as long as they fall
+    sums = np.cumsum(allowed)
+    allowed = np.minimum(allowed, np.maximum(bounds[1] - (sums - allowed), 0.0))
+    lacking = bounds[0] - allowed.sum()
+    if lacking > 0:  # and further, where their sum is too small
+        room = largest - allowed
+        before = np.cumsum(room) - room
+        allowed += np.clip(lacking - before, 0.0, room)
+    return float(gradient @ weights - gradient[order] @ allowed)
 
 
 def project(weights: Array, largest: float, bounds: tuple[float, float]) -> Array:
@@ -280,13 +315,6 @@ def project(weights: Array, largest: float, bounds: tuple[float, float]) -> Arra
         shift = 0.5 * (low + high)
         low, high = (shift, high) if np.clip(weights - shift, 0.0, largest).sum() > wanted else (low, shift)
     return np.asarray(np.clip(weights - 0.5 * (low + high), 0.0, largest))
-
-
-def _largest_eigenvalue(K: Array) -> float:
-    from scipy.sparse.linalg import eigsh
-
-    # A little more than it is found to be: a step that is too long would not come to rest.
-    return 1.01 * float(eigsh(K, k=1, which="LA", return_eigenvectors=False, v0=np.ones(len(K)), tol=1e-3)[0])
 
 
 def _float64(rows: Matrix) -> Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import warnings
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -53,10 +54,12 @@ class Peer(Method):
 
 def find_peer(name: str) -> Peer:
     """The peer of a name such as ``skada:OTMapping``."""
-    if _installed() is not None:  # else only results that are stored can be shown
-        known = known_peers()
-        if name.removeprefix(PREFIX) not in known:
-            raise ValueError(f"skada {_installed()} has no classifier for {name}; it has {', '.join(known)}.")
+    if _installed() is None:
+        raise ValueError(f"{name} needs skada: pip install skada.")
+    known = known_peers()
+    if name.removeprefix(PREFIX) not in known:
+        raise ValueError(f"skada {_installed()} has no classifier for {name}; it has {', '.join(known)}.")
+    # Whatever it draws at random it draws by its own defaults: one run is what a user would get.
     return Peer(name, f"{name.removeprefix(PREFIX)} of skada", _make_nothing, once=True)
 
 
@@ -80,8 +83,6 @@ def _installed() -> str | None:
 
 
 def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Report]:
-    if _installed() is None:
-        raise MethodFailedError("skada is not installed")
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, memory_limit), daemon=True)
@@ -89,13 +90,13 @@ def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -
     theirs.close()
     try:
         if not ours.poll(GRACE):
-            raise MethodFailedError("did not begin")
+            raise TimeoutError(f"A process for {task[0]} did not begin within {GRACE:.0f} seconds.")
         ours.recv()
         ours.send(task)
         if not ours.poll(time_limit):
             raise MethodFailedError("timed out")
         outcome = ours.recv()
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         process.join(1.0)
         raise MethodFailedError(f"its process ended with {process.exitcode}") from None
     finally:
@@ -114,13 +115,15 @@ def _serve(pipe: Connection, memory_limit: int) -> None:
 
     _limit_memory(memory_limit)
     pipe.send("ready")
-    task = pipe.recv()
+    is_sparse = False
     try:
+        task = pipe.recv()
+        is_sparse = sp.issparse(task[1])
         pipe.send(_label(*task))
     except MemoryError:
         pipe.send("out of memory")
     except Exception as error:  # whatever it is, it is the peer's result
-        pipe.send(_reason(error, sp.issparse(task[1])))
+        pipe.send(_reason(error, is_sparse))
 
 
 def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Report]:
@@ -162,4 +165,5 @@ def _peak_memory() -> int:
         import resource
     except ImportError:
         return 0
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import sqrt
 
@@ -123,6 +123,9 @@ def read_results(text: str) -> list[TableResult]:
     for key in dict.fromkeys([*entries, *failures]):
         methods = find_methods(dict.fromkeys(method for method, _ in (*entries[key], *failures[key])))
         [protocol] = find_protocols(*key)
+        once = {method.name for method in methods if method.once}
+        repeats = [entry.repeats for (name, _), entry in entries[key].items() if name not in once]
+        protocol = replace(protocol, repeats=max(repeats, default=protocol.repeats))
         tables.append(_table(protocol, methods, entries[key], "", failures[key]))
     return tables
 
