@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +17,14 @@ from adrem import baselines
 from adrem._adrem import AdREM
 from adrem._classifier import DomainClassifier
 from adrem._files import written_whole
+from adrem.columns.recipe import Recipe
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = "adrem-model"
 FORMAT_VERSION = 2
 HEADER = "header"
+BUNDLE = "bundle"
+_BUNDLE_ARRAYS = ("bundle_source_coef", "bundle_source_intercept", "bundle_scales", "bundle_centres")
 
 _LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
 _COMMON_KEYS = {
@@ -71,6 +75,21 @@ _MODELS = {
 }
 
 
+@dataclass(frozen=True)
+class Bundle:
+    """A model with all that it takes to label a table by it: how rows are made, and the classifier of the source alone.
+
+    `recipe` is None for files of numbers, whose rows are divided by `scales`. `about` tells where it comes from.
+    """
+
+    model: Any
+    source_coef: NDArray[Any]
+    source_intercept: NDArray[Any]
+    recipe: Recipe | None
+    scales: NDArray[np.float64]
+    about: dict[str, Any]
+
+
 def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, replacing what stands there only once all is written.
 
@@ -81,6 +100,11 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
     path : path-like
         Where to; the name is used as it is.
     """
+    _write(Path(path), *_pack(model))
+
+
+def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file that holds a model."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
@@ -106,7 +130,7 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
         "feature_names_in_": list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
         **{name: _scalar(getattr(model, name, None)) for name in saved.values},
     }
-    _write(Path(path), {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays})
+    return header, arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -122,12 +146,59 @@ def load(path: str | os.PathLike[str]) -> Any:
     AdREM or a baseline
         The fitted model, with the parameters it was made with.
     """
+    return _read(path, lambda header, arrays: _rebuild(*_without_bundle(header, arrays)))
+
+
+def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
+    """Write a model with all that it takes to label a table by it. `load` reads the model alone."""
+    header, arrays = _pack(bundle.model)
+    recipe = None if bundle.recipe is None else bundle.recipe.to_dict()
+    header[BUNDLE] = {"recipe": recipe, "about": bundle.about}
+    centres = np.zeros(0) if bundle.recipe is None else bundle.recipe.centres
+    own = (bundle.source_coef, bundle.source_intercept, bundle.scales, centres)
+    _write(Path(path), header, {**arrays, **dict(zip(_BUNDLE_ARRAYS, own, strict=True))})
+
+
+def load_bundle(path: str | os.PathLike[str]) -> Bundle:
+    """Read what `save_bundle` wrote."""
+
+    def rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Bundle:
+        if BUNDLE not in header:
+            raise UnreadableModelError(
+                f"{os.fspath(path)} holds a model without the columns it was learnt from: `adrem adapt --save` writes "
+                "both."
+            )
+        parts = header[BUNDLE]
+        coef, intercept, scales, centres = (arrays[name] for name in _BUNDLE_ARRAYS)
+        recipe = None if parts["recipe"] is None else Recipe.from_dict(parts["recipe"], scales, centres)
+        model = _rebuild(*_without_bundle(header, arrays))
+        n_features = model.n_features_in_ if recipe is None else len(recipe.feature_names)
+        if {coef.shape[-1], len(scales), n_features} != {model.n_features_in_} or coef.shape[:1] != intercept.shape:
+            raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
+        return Bundle(model, coef, intercept, recipe, scales, dict(parts["about"]))
+
+    bundle: Bundle = _read(path, rebuild)
+    return bundle
+
+
+def _without_bundle(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    if BUNDLE not in header:
+        return header, arrays
+    return (
+        {name: value for name, value in header.items() if name != BUNDLE},
+        {name: array for name, array in arrays.items() if name not in _BUNDLE_ARRAYS},
+    )
+
+
+def _read(path: str | os.PathLike[str], rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]) -> Any:
     with Path(path).open("rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 header = _read_header(archive)
                 arrays = {name: archive[name] for name in archive.files if name != HEADER}
-            return _rebuild(header, arrays)
+            return rebuild(header, arrays)
         except UnreadableModelError:
             raise
         except Exception as error:  # whatever a stranger's bytes may provoke in zip, zlib, numpy and JSON
@@ -233,8 +304,9 @@ def _param_from_json(value: Any) -> Any:
     return value
 
 
-def _write(path: Path, arrays: dict[str, Any]) -> None:
+def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
+    contents: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
     with written_whole(path) as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **contents)

@@ -1,0 +1,73 @@
+"""Labels for tables: fit on two of them, apply to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem._adrem import AdREM
+from adrem._classifier import DomainClassifier
+from adrem._persistence import Bundle
+from adrem._types import Matrix
+from adrem.baselines import SourceOnly
+from adrem.columns.pair import Pair
+from adrem.columns.reading import FileTable
+from adrem.columns.recipe import Report
+
+
+@dataclass(frozen=True)
+class Labels:
+    """For every row: its label, how sure it is, and what the classifier of the source alone says."""
+
+    label: NDArray[Any]
+    confidence: NDArray[np.float64]
+    source_label: NDArray[Any]
+
+    @property
+    def changed(self) -> NDArray[np.bool_]:
+        changed: NDArray[np.bool_] = self.label != self.source_label
+        return changed
+
+
+def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> Bundle:
+    """Fit a model to a pair, and the classifier of its source alone with the same C and loss."""
+    model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    loss: Any = getattr(model, "loss", "hinge")
+    plain = SourceOnly("hinge" if loss == "squared" else loss, C=getattr(model, "C_", 1.0))
+    plain.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    return Bundle(model, plain.coef_[0], plain.intercept_[0], pair.recipe, pair.scales, about)
+
+
+def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
+    """Labels of rows that are made and scaled as the model's were."""
+    from adrem.machines import decide
+
+    model: DomainClassifier = bundle.model
+    label = model.predict(rows)
+    scores = np.asarray(rows @ bundle.source_coef.T) + bundle.source_intercept
+    return Labels(label, confidence_of(model, rows), model.classes_[decide(scores)])
+
+
+def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
+    """Share of the members that voted for a row's label, or the share that a model without members gives it."""
+    if isinstance(model, AdREM):
+        counted = model._tally(rows)
+        return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.coef_))
+    return np.asarray(model.predict_proba(rows).max(axis=1))
+
+
+def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, Report]:
+    """Rows of a new file, made as the model's were."""
+    if (bundle.recipe is None) != (table.frame is None):
+        wanted = "rows of numbers" if bundle.recipe is None else "columns"
+        raise ValueError(f"The model was learnt from files with {wanted}, and {table.name} is not one.")
+    if bundle.recipe is not None:
+        return bundle.recipe.apply(table.frame)  # type: ignore[arg-type]
+    rows = table.rows
+    if rows is None or rows.shape[1] != len(bundle.scales):
+        n_features = 0 if rows is None else rows.shape[1]
+        raise ValueError(f"{table.name} has {n_features} features, the model was learnt from {len(bundle.scales)}.")
+    return rows / bundle.scales, Report()

@@ -1,0 +1,182 @@
+"""Two files as a source and a target, ready to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem._types import Matrix
+from adrem.columns.reading import FileTable
+from adrem.columns.recipe import Recipe, Report, make_recipe
+from adrem.columns.roles import Roles, assign_roles
+from adrem.datasets._readers import Table
+from adrem.datasets.folder import _aligned
+from adrem.preprocessing import JointStdScaler
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SHOWN = 5  # names in a note
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Rows of a source with their labels, rows of a target, how they were made, and what a person should know of it.
+
+    `truth` holds labels of the target, only to score by. `recipe` makes rows of tables with columns; files of numbers
+    have none, and their rows are divided by `scales`.
+    """
+
+    X_source: Matrix
+    y_source: NDArray[Any]
+    X_target: Matrix
+    truth: NDArray[Any] | None
+    recipe: Recipe | None
+    scales: NDArray[np.float64]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def feature_names(self) -> list[str]:
+        if self.recipe is not None:
+            return self.recipe.feature_names
+        return [f"feature {k}" for k in range(self.X_source.shape[1])]
+
+
+def make_pair(
+    source: FileTable,
+    target: FileTable,
+    *,
+    label: str | None = None,
+    target_label: str | None = None,
+    text: Collection[str] = (),
+    left_out: Collection[str] = (),
+) -> Pair:
+    """Make rows of two files.
+
+    Parameters
+    ----------
+    source, target : FileTable
+        As `read_file` gives them: both with columns, or both with rows of numbers.
+    label : str
+        The column of the source that holds the labels, where it has columns.
+    target_label : str, default=None
+        The column of the target that holds its labels, only to score by.
+    text : collection of str
+        Columns that are text, whatever they look like.
+    left_out : collection of str
+        Columns that are not learnt from.
+
+    Returns
+    -------
+    Pair
+    """
+    if (source.frame is None) != (target.frame is None):
+        kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]
+        raise ValueError(f"{' and '.join(kinds)}: both files need the same form.")
+    if source.frame is None or target.frame is None:
+        return _pair_of_numbers(source, target)
+    return _pair_of_columns(source, target, label, target_label, text, left_out)
+
+
+def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
+    if source.labels is None:
+        raise ValueError(f"{source.name} holds no labels: give them as `y` beside `x`.")
+    check_labels(source.labels, f"The labels of {source.name}")
+    tables = {"source": Table(source.rows, source.labels), "target": Table(target.rows, target.labels)}
+    if all(hasattr(table.X, "indices") for table in tables.values()):
+        tables = _aligned(tables)
+    X_source, X_target = tables["source"].X, tables["target"].X
+    if X_source.shape[1] != X_target.shape[1]:
+        raise ValueError(
+            f"{source.name} has {X_source.shape[1]} features, {target.name} has {X_target.shape[1]}: both files need "
+            "the same, in the same order."
+        )
+    from adrem.machines._tables import stack
+
+    scaler = JointStdScaler().fit(stack([X_source, X_target]))
+    scaled = [scaler.transform(rows) for rows in (X_source, X_target)]
+    notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
+    return Pair(scaled[0], source.labels, scaled[1], target.labels, None, scaler.scale_, notes)
+
+
+def _pair_of_columns(
+    source: FileTable,
+    target: FileTable,
+    label: str | None,
+    target_label: str | None,
+    text: Collection[str],
+    left_out: Collection[str],
+) -> Pair:
+    frame, other = source.frame, target.frame
+    if frame is None or other is None:
+        raise TypeError("files with columns are needed")
+    if label is None:
+        raise ValueError(f"Which column of {source.name} holds the labels? Name it by --label; it has {frame.columns}.")
+    for name, table in ((label, source), (target_label, target)):
+        if name is not None and name not in table.frame.columns:  # type: ignore[union-attr]
+            raise ValueError(f"{table.name} has no column {name!r}; it has {table.frame.columns}.")  # type: ignore[union-attr]
+    notes = []
+    unlabelled = frame[label].null_count()
+    if unlabelled:
+        notes.append(f"{unlabelled} row(s) of {source.name} without a label were left out")
+        frame = frame.filter(frame[label].is_not_null())
+    y = frame[label].to_numpy()
+    check_labels(y, f"Column {label!r} of {source.name}")
+    if label in other.columns and target_label is None:
+        notes.append(f"column {label!r} of {target.name} is not looked at; --target-label {label} scores by it")
+    roles = assign_roles(
+        frame, other, text=text, left_out={label, *left_out, *([target_label] if target_label else [])}
+    )
+    recipe, X_source, X_target, report = make_recipe(roles, frame, other)
+    truth = None if target_label is None else other[target_label].to_numpy()
+    return Pair(
+        X_source, y, X_target, truth, recipe, recipe.scales, notes + describe(roles, recipe, report, source, target)
+    )
+
+
+def check_labels(labels: NDArray[Any], what: str) -> None:
+    """Refuse labels that are no classes."""
+    n_distinct = len(np.unique(labels))
+    if n_distinct < 2:
+        raise ValueError(f"{what} has one value only, {labels.tolist()[0]!r}: a classifier needs at least two classes.")
+    if n_distinct > max(100, len(labels) // 2):
+        raise ValueError(
+            f"{what} has {n_distinct} distinct values in {len(labels)} rows: labels have to repeat. Is it the right "
+            "column?"
+        )
+
+
+def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, target: FileTable) -> list[str]:
+    """What was made of the columns, a line each."""
+    notes = []
+    for role in roles.shared:
+        if not role.is_learnt:
+            notes.append(f"column {role.column!r} is left out: {role.kind}, {role.reason}")
+        elif role.kind == "text":
+            notes.append(f"column {role.column!r} is text ({role.reason}): {len(recipe.terms[role.column])} terms")
+    for kind, names in (("numbers", roles.of_kind("number")), ("categories", roles.of_kind("category"))):
+        if names:
+            notes.append(f"{kind}: {_some(names)}")
+    for table, names in ((source, roles.only_source), (target, roles.only_target)):
+        if names:
+            notes.append(f"only in {table.name}, left out: {_some(names)}")
+    for name, count in report.filled.items():
+        value = recipe.numbers[name]
+        notes.append(f"{count} missing value(s) of {name!r} were filled by the median {value:g}, and marked")
+    return notes
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def select(frame: DataFrame, names: Collection[str], option: str, name: str) -> DataFrame:
+    """Columns to keep, all of which have to be there."""
+    missing = [column for column in names if column not in frame.columns]
+    if missing:
+        raise ValueError(f"{option}: {name} has no column {missing[0]!r}; it has {frame.columns}.")
+    return frame.select(list(names))

@@ -1,0 +1,173 @@
+"""Files of people: csv, tsv, json lines, parquet, npz and svmlight, compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from adrem._types import Matrix
+from adrem.datasets._readers import guarded, read_npz
+from adrem.datasets.folder import _polars, _read_svmlight
+from adrem.exceptions import DamagedDataError
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+STANDARD = "-"
+ENDINGS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
+    ".npz": "npz", ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight",
+}  # fmt: skip
+COMPRESSED = {".gz", ".bz2", ".xz"}
+# What stands for a missing value in a text file.
+MISSING = ["", "NA", "N/A", "NaN", "nan", "NULL", "null"]
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """What a file holds: a frame with named columns, or rows of numbers with labels, if any, beside them."""
+
+    name: str
+    checksum: str
+    frame: DataFrame | None = None
+    rows: Matrix | None = None
+    labels: NDArray[Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.frame.height if self.frame is not None else int(self.rows.shape[0])  # type: ignore[union-attr]
+
+
+def read_file(path: str, form: str | None = None) -> FileTable:
+    """Read a table from a file, or from standard input by the name ``-``.
+
+    Parameters
+    ----------
+    path : str
+        The file. Its ending says what it is, and where it has none that is known, its content does.
+    form : {"csv", "tsv", "jsonl", "parquet", "npz", "svmlight"}, default=None
+        What it is, where neither says.
+
+    Returns
+    -------
+    FileTable
+    """
+    content, name = _read_bytes(path)
+    checksum = hashlib.sha256(content).hexdigest()
+    content = _decompressed(content, name)
+    if not content.strip():
+        raise ValueError(f"{name} is empty.")
+    form = form or _form_of(Path(path)) or _sniffed(content)
+    if form in ("npz", "svmlight"):
+        table = read_npz(content, name) if form == "npz" else _read_svmlight(content, name, "")
+        return FileTable(name, checksum, rows=table.X, labels=table.y)
+    frame = _FRAMES[form](content, name)
+    if not frame.height:
+        raise ValueError(f"{name} has a header and no rows.")
+    return FileTable(name, checksum, frame=frame)
+
+
+def _read_bytes(path: str) -> tuple[bytes, str]:
+    if path == STANDARD:
+        return sys.stdin.buffer.read(), "standard input"
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise ValueError(f"{path} is a folder: name a file in it.")
+    if not file.exists():
+        raise ValueError(f"There is no file {path}.")
+    return file.read_bytes(), path
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    for magic, kind, unpack in (
+        (b"\x1f\x8b", "gzip", gzip.decompress),
+        (b"BZh", "bzip2", bz2.decompress),
+        (b"\xfd7zXZ\x00", "xz", lzma.decompress),
+    ):
+        if content.startswith(magic):
+            unpacked: bytes = guarded(name, f"a {kind} file", partial(unpack, content))
+            return unpacked
+    return content
+
+
+def _form_of(path: Path) -> str | None:
+    endings = [suffix.lower() for suffix in path.suffixes]
+    if endings and endings[-1] in COMPRESSED:
+        endings.pop()
+    return ENDINGS.get(endings[-1]) if endings else None
+
+
+def _sniffed(content: bytes) -> str:
+    """What a file without a known ending is, by its first bytes."""
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.startswith(b"PK"):
+        return "npz"
+    line = content.lstrip().split(b"\n", 1)[0]
+    if line.startswith(b"{"):
+        return "jsonl"
+    if re.match(rb"\S+(\s+qid:\d+)?\s+\d+:\S", line):
+        return "svmlight"
+    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+
+
+def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
+    _check_text(content, name)
+    header = content.split(b"\n", 1)[0]
+    if separator is None:
+        separator = ";" if header.count(b";") > header.count(b",") else ","
+
+    def read() -> DataFrame:
+        return _polars().read_csv(  # type: ignore[no-any-return]
+            content, separator=separator, infer_schema_length=None, null_values=MISSING
+        )
+
+    frame: DataFrame = guarded(name, "a table of text", read)
+    return frame
+
+
+def _check_text(content: bytes, name: str) -> None:
+    if b"\x00" in content[:65536]:
+        raise DamagedDataError(
+            f"{name} is not text: give it the ending of what it is ({', '.join(sorted(ENDINGS))}), or save it as UTF-8."
+        )
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedDataError(
+            f"{name} is not UTF-8 (byte {error.start}): convert it, for example by "
+            f"`iconv -f latin1 -t utf-8 {name} > new.csv`."
+        ) from error
+
+
+def _read_lines(content: bytes, name: str) -> DataFrame:
+    _check_text(content, name)
+    frame: DataFrame = guarded(
+        name, "JSON lines", lambda: _polars().read_ndjson(io.BytesIO(content), infer_schema_length=None)
+    )
+    return frame
+
+
+def _read_parquet(content: bytes, name: str) -> DataFrame:
+    frame: DataFrame = guarded(name, "a parquet file", lambda: _polars().read_parquet(io.BytesIO(content)))
+    return frame
+
+
+_FRAMES: dict[str, Callable[[bytes, str], Any]] = {
+    "csv": lambda content, name: _read_text(content, name, None),
+    "tsv": lambda content, name: _read_text(content, name, "\t"),
+    "jsonl": _read_lines,
+    "parquet": _read_parquet,
+}

@@ -1,0 +1,211 @@
+"""How a table of columns becomes rows of numbers: learnt from both domains together, applied to any table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from adrem._types import Matrix
+from adrem.columns.roles import Roles
+from adrem.preprocessing import JointStdScaler
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+    from sklearn.feature_extraction.text import CountVectorizer
+
+WORD = r"(?u)\b\w+\b"
+TERMS = (1, 2)  # single words, and pairs of neighbours, as in the paper's reviews
+# Beyond so many terms, those of one row alone are left out.
+MANY_TERMS = 2_000_000
+ABSENT = "(missing)"
+CONSTANT = "(constant)"
+
+
+@dataclass
+class Report:
+    """What was noticed while a table was turned into rows: values filled, categories and columns that are not known."""
+
+    filled: dict[str, int] = field(default_factory=dict)
+    unknown_values: dict[str, int] = field(default_factory=dict)
+    missing_columns: list[str] = field(default_factory=list)
+    new_columns: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Recipe:
+    """The parts of a row, in their order: numbers, marks of missing ones and a constant; categories; terms of text.
+
+    Missing numbers are filled by the value in ``numbers``, their median. Then numbers and indicators have their
+    ``centres`` taken off, and every feature is divided by its ``scales``. The constant is there where numbers are: they
+    are centred over both domains together, and the classifier passes through the origin.
+    """
+
+    numbers: dict[str, float]
+    indicated: list[str]
+    categories: dict[str, list[str]]
+    terms: dict[str, list[str]]
+    scales: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    centres: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.numbers, *self.categories, *self.terms]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for every feature: its column, and what of it."""
+        names = [*self.numbers, *(f"{name} is missing" for name in self.indicated)]
+        names += [CONSTANT] if self.numbers else []
+        names += [f"{name} = {value}" for name, values in self.categories.items() for value in values]
+        alone = len(self.terms) == 1 and not names
+        names += [term if alone else f"{name}: {term}" for name, terms in self.terms.items() for term in terms]
+        return names
+
+    def apply(self, frame: DataFrame) -> tuple[Matrix, Report]:
+        """Rows of numbers, and what was noticed. Columns are matched by name; those that are not there are missing."""
+        report = Report(
+            missing_columns=[name for name in self.columns if name not in frame.columns],
+            new_columns=[name for name in frame.columns if name not in self.columns],
+        )
+        if len(report.missing_columns) == len(self.columns):
+            raise ValueError(f"None of the columns {self.columns} is in the table; it has {frame.columns}.")
+        blocks = [self._numbers(frame, report), self._categories(frame, report)]
+        blocks += [_count_terms(_strings(frame, name), terms) for name, terms in self.terms.items()]
+        rows = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
+        return self._scaled(rows), report
+
+    def _scaled(self, rows: sp.csr_array) -> Matrix:
+        """Divided by the scales; dense where every feature is a number."""
+        if not self.scales.size:
+            return rows
+        if not self.categories and not self.terms:
+            return np.asarray((rows.toarray() - self.centres) / self.scales)
+        dense = np.asarray(rows[:, : len(self.centres)].toarray() - self.centres)
+        return sp.csr_array(
+            sp.hstack([sp.csr_array(dense), rows[:, len(self.centres) :]], format="csr") / self.scales[None, :]
+        )
+
+    def _numbers(self, frame: DataFrame, report: Report) -> NDArray[np.float64]:
+        columns, indicators = [], []
+        for name, centre in self.numbers.items():
+            values = _floats(frame, name)
+            holes = ~np.isfinite(values)
+            if holes.any() and name in frame.columns:
+                report.filled[name] = int(holes.sum())
+            columns.append(np.where(holes, centre, values))
+            if name in self.indicated:
+                indicators.append(holes.astype(np.float64))
+        ones = [np.ones(frame.height)] if columns else []
+        return np.stack([*columns, *indicators, *ones], axis=1) if columns else np.zeros((frame.height, 0))
+
+    def _categories(self, frame: DataFrame, report: Report) -> sp.csr_array:
+        blocks = [sp.csr_array((frame.height, 0))]
+        for name, known in self.categories.items():
+            place = {value: k for k, value in enumerate(known)}
+            values = [ABSENT if value is None else value for value in _strings(frame, name)]
+            positions = np.array([place.get(value, -1) for value in values], dtype=np.int64)
+            unknown = int(np.count_nonzero(positions < 0))
+            if unknown and name in frame.columns:
+                report.unknown_values[name] = unknown
+            rows = np.flatnonzero(positions >= 0)
+            shape = (frame.height, len(known))
+            blocks.append(sp.csr_array((np.ones(len(rows)), (rows, positions[rows])), shape=shape))
+        return sp.csr_array(sp.hstack(blocks, format="csr"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the two arrays, for JSON."""
+        return {
+            "numbers": self.numbers,
+            "indicated": self.indicated,
+            "categories": self.categories,
+            "terms": self.terms,
+        }
+
+    @classmethod
+    def from_dict(cls, parts: dict[str, Any], scales: NDArray[np.float64], centres: NDArray[np.float64]) -> Recipe:
+        """A recipe from what `to_dict` gave, and the arrays."""
+        return cls(
+            {str(name): float(value) for name, value in parts["numbers"].items()},
+            [str(name) for name in parts["indicated"]],
+            {str(name): [str(value) for value in values] for name, values in parts["categories"].items()},
+            {str(name): [str(term) for term in terms] for name, terms in parts["terms"].items()},
+            scales,
+            centres,
+        )
+
+
+def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Recipe, Matrix, Matrix, Report]:
+    """Learn a recipe from both tables, and apply it to them; what was filled is counted over both."""
+    import polars as pl
+
+    numbers, indicated = {}, []
+    for name in roles.of_kind("number"):
+        given = np.concatenate([_floats(frame, name) for frame in (source, target)])
+        known = given[np.isfinite(given)]
+        numbers[name] = float(np.median(known)) if len(known) else 0.0
+        if len(known) < len(given):
+            indicated.append(name)
+    categories = {}
+    for name in roles.of_kind("category"):
+        values = pl.concat([frame[name].cast(pl.String) for frame in (source, target)])
+        categories[name] = sorted(values.fill_null(ABSENT).unique().to_list())
+    counted, terms = [], {}
+    for name in roles.of_kind("text"):
+        terms[name], counts = _learn_terms([*_strings(source, name), *_strings(target, name)])
+        counted.append(counts)
+    recipe = Recipe(numbers, indicated, categories, terms)
+    both = pl.concat([source.select(recipe.columns), target.select(recipe.columns)], how="vertical_relaxed")
+    report = Report()
+    dense = recipe._numbers(both, report)
+    blocks = [sp.csr_array(dense), recipe._categories(both, report), *counted]
+    rows = sp.csr_array(sp.hstack(blocks, format="csr"))
+    if not rows.shape[1]:
+        raise ValueError(f"There is no word in {', '.join(map(repr, terms))} of either file to learn from.")
+    recipe.centres = dense.mean(axis=0)
+    recipe.centres[-1:] = 0.0  # that of the constant
+    recipe.scales = JointStdScaler().fit(rows).scale_
+    rows = recipe._scaled(rows)
+    return recipe, rows[: source.height], rows[source.height :], report
+
+
+def _floats(frame: DataFrame, name: str) -> NDArray[np.float64]:
+    import polars as pl
+
+    if name not in frame.columns:
+        return np.full(frame.height, np.nan)
+    return frame[name].cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+
+
+def _strings(frame: DataFrame, name: str) -> list[str | None]:
+    import polars as pl
+
+    return frame[name].cast(pl.String).to_list() if name in frame.columns else [None] * frame.height
+
+
+def _vectorizer(**params: Any) -> CountVectorizer:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(ngram_range=TERMS, token_pattern=WORD, dtype=np.float64, **params)
+
+
+def _learn_terms(texts: list[str | None]) -> tuple[list[str], sp.csr_array]:
+    vectorizer = _vectorizer()
+    try:
+        counts = sp.csr_array(vectorizer.fit_transform([text or "" for text in texts]))
+    except ValueError:  # no word anywhere
+        return [], sp.csr_array((len(texts), 0))
+    names = vectorizer.get_feature_names_out()
+    if len(names) > MANY_TERMS:
+        kept = np.flatnonzero(np.bincount(counts.indices, minlength=len(names)) > 1)
+        names, counts = names[kept], sp.csr_array(counts[:, kept])
+    return names.tolist(), counts
+
+
+def _count_terms(texts: list[str | None], terms: list[str]) -> sp.csr_array:
+    if not terms:
+        return sp.csr_array((len(texts), 0))
+    return sp.csr_array(_vectorizer(vocabulary=terms).transform([text or "" for text in texts]))

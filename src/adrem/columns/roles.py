@@ -1,0 +1,130 @@
+"""What each column of two tables is: numbers, text, categories, or nothing to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+Kind = Literal["number", "text", "category", "identifier", "constant"]
+LEARNT: tuple[Kind, ...] = ("number", "text", "category")
+# A string column is text if its values have at least so many words on average.
+WORDS = 4.0
+# Of shorter strings, it is an identifier if its distinct values are more than this share of the rows of either file,
+# and more than a handful.
+UNIQUE = 0.9
+FEW = 20
+# A string column holds dates if nearly all of its values look like one.
+DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
+SAMPLE = 10_000
+
+
+@dataclass(frozen=True)
+class Role:
+    """A column, what it is taken for, and why, in a few words."""
+
+    column: str
+    kind: Kind
+    reason: str
+
+    @property
+    def is_learnt(self) -> bool:
+        return self.kind in LEARNT
+
+
+@dataclass(frozen=True)
+class Roles:
+    """All columns of two tables: those that both have, with their roles, and those that one of them has."""
+
+    shared: list[Role]
+    only_source: list[str]
+    only_target: list[str]
+
+    def of_kind(self, kind: Kind) -> list[str]:
+        return [role.column for role in self.shared if role.kind == kind]
+
+
+def assign_roles(
+    source: DataFrame, target: DataFrame, *, text: Collection[str] = (), left_out: Collection[str] = ()
+) -> Roles:
+    """Decide what each column that both tables have is.
+
+    Parameters
+    ----------
+    source, target : polars.DataFrame
+        The two tables.
+    text : collection of str
+        Columns that are text, whatever they look like.
+    left_out : collection of str
+        Columns that are not looked at: the labels, row names, what the user wants dropped.
+
+    Returns
+    -------
+    Roles
+    """
+    unknown = [name for name in text if name not in source.columns or name not in target.columns]
+    if unknown:
+        raise ValueError(f"There is no column {unknown[0]!r} in both files; both have {_shared(source, target)}.")
+    names = [name for name in _shared(source, target) if name not in left_out]
+    roles = [_role(source[name], target[name], name in text) for name in names]
+    if not any(role.is_learnt for role in roles):
+        raise ValueError(
+            f"There is no column to learn from: both files have {_shared(source, target)}, of which "
+            f"{[role.column for role in roles]} remain, and none holds numbers, text or categories."
+        )
+    return Roles(
+        roles,
+        [name for name in source.columns if name not in target.columns and name not in left_out],
+        [name for name in target.columns if name not in source.columns and name not in left_out],
+    )
+
+
+def _shared(source: DataFrame, target: DataFrame) -> list[str]:
+    return [name for name in source.columns if name in target.columns]
+
+
+def _role(source: Series, target: Series, is_text: bool) -> Role:
+    import polars as pl
+
+    name = source.name
+    if is_text:
+        return Role(name, "text", "as told")
+    types = [series.dtype for series in (source, target) if series.null_count() < series.len()]
+    if any(kind.is_temporal() for kind in types):
+        raise _dates(name)
+    if any(kind.is_nested() or kind == pl.Binary for kind in types):
+        raise ValueError(f"Column {name!r} holds {types[0]}: flatten it, or leave it out by --drop {name}.")
+    if not types:
+        return Role(name, "constant", "no value at all")
+    if all(kind.is_numeric() or kind == pl.Boolean for kind in types):
+        both = pl.concat([source.cast(pl.Float64), target.cast(pl.Float64)])
+        return Role(name, "constant", "one value") if both.n_unique() < 2 else Role(name, "number", "numbers")
+    return _role_of_strings(name, [series.cast(pl.String).drop_nulls() for series in (source, target)])
+
+
+def _role_of_strings(name: str, of_files: list[Series]) -> Role:
+    import polars as pl
+
+    values = pl.concat(of_files)
+    sample = values.gather_every(max(1, len(values) // SAMPLE))
+    if int(sample.str.contains(DATE).sum()) > UNIQUE * len(sample):
+        raise _dates(name)
+    n_distinct = values.n_unique()
+    if n_distinct < 2:
+        return Role(name, "constant", "one value")
+    words = int(sample.str.split(" ").list.len().sum()) / len(sample)
+    if words >= WORDS:
+        return Role(name, "text", f"{words:.0f} words a row")
+    if n_distinct > FEW and all(series.n_unique() > UNIQUE * len(series) for series in of_files if len(series)):
+        return Role(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows")
+    return Role(name, "category", f"{n_distinct} distinct values")
+
+
+def _dates(name: str) -> ValueError:
+    return ValueError(
+        f"Column {name!r} holds dates, which say nothing as they are: make numbers of them (a year, an age in days), "
+        f"or leave the column out by --drop {name}."
+    )

@@ -1,0 +1,163 @@
+"""Two files in, labels out, as a person would have it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import Command
+
+from adrem import AdREM, load
+from adrem.columns import make_pair, read_file
+
+GOOD = ["fine", "great", "lovely", "superb"]
+BAD = ["awful", "poor", "broken", "sad"]
+OWN = {"source": (["gripping"], ["boring"]), "target": (["sharp"], ["blunt"])}
+
+
+def reviews(domain: str, n: int, seed: int) -> pl.DataFrame:
+    """Reviews with words of both domains, and words of their own."""
+    rng = np.random.RandomState(seed)
+    rows = []
+    for k in range(n):
+        good = k % 2 == 0
+        words = rng.choice(GOOD if good else BAD, 2).tolist() + rng.choice(OWN[domain][0 if good else 1], 1).tolist()
+        rows.append({"id": f"{domain}{k}", "review": "it is a " + " ".join(words), "price": rng.uniform(1, 9)})
+    labels = ["good" if k % 2 == 0 else "bad" for k in range(n)]
+    return pl.DataFrame(rows).with_columns(verdict=pl.Series(labels))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    reviews("source", 60, 0).write_csv(tmp_path / "books.csv")
+    reviews("target", 50, 1).write_csv(tmp_path / "knives.csv")
+    reviews("target", 20, 2).write_csv(tmp_path / "more.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_labels_are_those_of_the_python_route_in_the_order_given(adrem: Command, files: Path) -> None:
+    code, out, err = adrem(
+        "adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--keep", "price", "-o", "labels.csv"
+    )
+    assert (code, out) == (0, "")
+    frame = pl.read_csv(files / "labels.csv")
+    assert frame.columns == ["id", "price", "label", "confidence", "source_label", "changed"]
+    target = pl.read_csv(files / "knives.csv")
+    assert frame["id"].equals(target["id"])
+    tables = [read_file(name) for name in ("books.csv", "knives.csv")]
+    pair = make_pair(*tables, label="verdict", left_out=["id"])
+    model = AdREM(random_state=0).fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    assert frame["label"].to_list() == model.transduction_.tolist()
+    assert np.mean(frame["label"].to_numpy() == target["verdict"].to_numpy()) > 0.95
+    np.testing.assert_allclose(frame["confidence"], model.vote_share_.max(axis=1))
+    assert frame["changed"].to_list() == (frame["label"] != frame["source_label"]).to_list()
+    assert "column 'review' is text" in err
+    assert "column 'verdict' of knives.csv is not looked at" in err
+    assert "Labels: labels.csv" in err
+    assert max(map(len, err.splitlines())) <= 100
+
+
+def test_a_saved_model_labels_more(adrem: Command, files: Path) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--save", "m.adrem"]
+    assert adrem(*words, "-o", "labels.csv").code == 0
+    assert adrem("predict", "m.adrem", "knives.csv", "-o", "again.csv").code == 0
+    first, again = (pl.read_csv(files / name) for name in ("labels.csv", "again.csv"))
+    assert first.equals(again)
+    code, _, err = adrem("predict", "m.adrem", "more.csv", "-o", "more_labels.parquet", "--target-label", "verdict")
+    assert code == 0
+    assert pl.read_parquet(files / "more_labels.parquet").height == 20
+    assert "Accuracy: 100.0 % adapted" in err
+    shuffled = pl.read_csv(files / "more.csv").select("verdict", "review")
+    shuffled.write_csv(files / "fewer.csv")
+    code, _, err = adrem("predict", "m.adrem", "fewer.csv", "-o", "-", "--keep", "verdict")
+    assert code == 0
+    assert "not in fewer.csv, taken as missing: price" in err
+    model = load(files / "m.adrem")
+    assert isinstance(model, AdREM)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_summary_for_programs(adrem: Command) -> None:
+    code, out, _ = adrem(
+        "adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--target-label", "verdict",
+        "-o", "l.csv", "--json",
+    )  # fmt: skip
+    summary = json.loads(out)
+    assert code == 0
+    assert summary["rows"] == 50
+    assert summary["accuracy"]["adapted"] > 0.95
+    assert sum(counts["adapted"] for counts in summary["classes"].values()) == 50
+    assert len(summary["source"]["sha256"]) == 64
+
+
+@pytest.mark.parametrize("method", ["source", "hard-em", "coral", "flda-q", "kmm"])
+def test_any_baseline_may_do_it(adrem: Command, files: Path, method: str) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--method", method]
+    assert adrem(*words, "-o", "l.csv", "--save", "m.adrem").code == 0
+    assert adrem("predict", "m.adrem", "knives.csv", "-o", "again.csv").code == 0
+    assert pl.read_csv(files / "l.csv").equals(pl.read_csv(files / "again.csv"))
+
+
+def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Command, files: Path) -> None:
+    (files / "run.toml").write_text('label = "verdict"\ndrop = ["id"]\nmembers = 3\nseed = 5\n')
+    code, out, _ = adrem(
+        "adapt", "books.csv", "knives.csv", "--config", "run.toml", "-o", "l.csv", "--save", "m", "--json"
+    )
+    assert (code, json.loads(out)["seed"]) == (0, 5)
+    assert load(files / "m").n_estimators == 3
+    code, out, _ = adrem(
+        "adapt", "books.csv", "knives.csv", "--config", "run.toml", "--seed", 7, "-o", "l2.csv", "--json"
+    )
+    assert json.loads(out)["seed"] == 7
+    (files / "run.toml").write_text("colour = 1\n")
+    code, _, err = adrem("adapt", "books.csv", "knives.csv", "--config", "run.toml", "-o", "l3.csv")
+    assert (code, "there is no option 'colour'" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["nothing.csv", "knives.csv"], 1, "There is no file nothing.csv"),
+        (["books.csv", "knives.csv", "--label", "stars"], 1, "books.csv has no column 'stars'"),
+        (["books.csv", "knives.csv"], 1, "Name it by --label"),
+        (["books.csv", "knives.csv", "--keep", "nope", "--label", "verdict"], 1, "has no column 'nope'"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--method", "magic"], 2, "'magic' is not one of adrem"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--members", "3"], 2, "no such option"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "loss"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"], 2, "neither uniform nor source"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=0.5,poor=0.5"], 1, "class_prior names"),
+        (["-", "-", "--label", "verdict"], 2, "Only one of the two"),
+        (["empty.csv", "knives.csv", "--label", "verdict"], 1, "empty.csv is empty"),
+        (["binary.csv", "knives.csv", "--label", "verdict"], 1, "is not text"),
+    ],
+)
+def test_what_goes_wrong_is_told_in_a_line_and_leaves_nothing(
+    adrem: Command, files: Path, words: list[Any], code: int, message: str
+) -> None:
+    (files / "empty.csv").write_text("")
+    (files / "binary.csv").write_bytes(b"a,b\n\x00\x01")
+    before = set(files.iterdir())
+    outcome = adrem("adapt", *words, "-o", "labels.csv", "--save", "m.adrem")
+    assert outcome.code == code
+    assert message in " ".join(outcome.err.split())
+    assert "Traceback" not in outcome.err
+    assert set(files.iterdir()) == before
+
+
+def test_what_is_there_is_not_replaced_unasked(adrem: Command, files: Path) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "labels.csv"]
+    (files / "labels.csv").write_text("precious")
+    code, _, err = adrem(*words)
+    assert (code, "exists: --force replaces it" in " ".join(err.split())) == (2, True)
+    assert (files / "labels.csv").read_text() == "precious"
+    assert adrem(*words, "--force").code == 0
+    assert pl.read_csv(files / "labels.csv").height == 50
+    code, _, err = adrem(*words[:-1], "nowhere/labels.csv")
+    assert (code, "There is no folder nowhere" in " ".join(err.split())) == (2, True)
+    code, _, err = adrem(*words[:-1], "labels.docx")
+    assert (code, "should end in csv, tsv, jsonl or parquet" in " ".join(err.split())) == (2, True)

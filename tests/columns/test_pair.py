@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from adrem.columns import FileTable, make_pair, read_file
+from adrem.preprocessing import JointStdScaler, transform_pair
+
+SOURCE = pl.DataFrame(
+    {
+        "sku": [f"s{k}" for k in range(30)],
+        "price": [float(k) for k in range(30)],
+        "kind": ["a", "b", "c"] * 10,
+        "label": ["yes", "no", None] * 10,
+        "old": [1] * 30,
+    }
+)
+TARGET = SOURCE.select("price", "kind", "label", "sku").with_columns(price=pl.when(pl.col("price") > 3).then("price"))
+
+
+def table(frame: pl.DataFrame, name: str = "a.csv") -> FileTable:
+    return FileTable(name, "0" * 64, frame=frame)
+
+
+def test_what_a_person_should_know_is_told() -> None:
+    pair = make_pair(table(SOURCE), table(TARGET, "b.csv"), label="label")
+    assert len(pair.y_source) == 20
+    assert pair.truth is None
+    text = "\n".join(pair.notes)
+    for said in (
+        "10 row(s) of a.csv without a label were left out",
+        "column 'label' of b.csv is not looked at; --target-label label scores by it",
+        "column 'sku' is left out: identifier",
+        "numbers: price",
+        "categories: kind",
+        "only in a.csv, left out: old",
+        "4 missing value(s) of 'price' were filled by the median",
+    ):
+        assert said in text
+    assert pair.feature_names[:3] == ["price", "price is missing", "(constant)"]
+
+
+def test_labels_of_the_target_only_score() -> None:
+    plain = make_pair(table(SOURCE), table(TARGET), label="label")
+    scored = make_pair(table(SOURCE), table(TARGET), label="label", target_label="label")
+    assert scored.truth is not None
+    np.testing.assert_array_equal(scored.X_target.toarray(), plain.X_target.toarray())
+    assert "label" not in "".join(scored.feature_names)
+
+
+@pytest.mark.parametrize(
+    ("change", "label", "message"),
+    [
+        ({}, None, r"Which column of a\.csv holds the labels\? Name it by --label; it has \['sku'"),
+        ({}, "stars", r"a\.csv has no column 'stars'; it has \['sku'"),
+        ({"label": pl.lit("yes")}, "label", r"Column 'label' of a\.csv has one value only, 'yes'"),
+        ({"label": pl.int_range(30)}, "label", None),
+    ],
+)
+def test_labels_that_are_none_are_refused(change: dict[str, pl.Expr], label: str | None, message: str | None) -> None:
+    frame = SOURCE.with_columns(**change)
+    if message is None:
+        frame = pl.concat([frame] * 5).with_columns(label=pl.int_range(150))
+        message = r"has 150 distinct values in 150 rows: labels have to repeat"
+    with pytest.raises(ValueError, match=message):
+        make_pair(table(frame), table(TARGET), label=label)
+
+
+def test_files_of_numbers(tmp_path: Path) -> None:
+    rng = np.random.RandomState(0)
+    X, y = rng.poisson(1.0, (20, 6)).astype(float), np.arange(20) % 2
+    np.savez(tmp_path / "a.npz", x=X[:12], y=y[:12])
+    np.savez(tmp_path / "b.npz", x=X[12:])
+    pair = make_pair(*(read_file(str(tmp_path / name)) for name in ("a.npz", "b.npz")))
+    expected = transform_pair(JointStdScaler(), X[:12], X[12:])
+    np.testing.assert_allclose(pair.X_source, expected[0])
+    np.testing.assert_allclose(pair.X_target, expected[1])
+    assert pair.recipe is None
+    X[:, 5] = np.where(np.arange(20) < 12, 0.0, X[:, 5])  # a feature that the first file does not reach
+    for name, rows in (("a.svmlight", slice(0, 12)), ("b.svmlight", slice(12, 20))):
+        dump_svmlight_file(X[rows], y[rows], str(tmp_path / name), zero_based=False)
+    pair = make_pair(*(read_file(str(tmp_path / name)) for name in ("a.svmlight", "b.svmlight")))
+    assert pair.X_source.shape == (12, 6)
+    with pytest.raises(ValueError, match="both files need the same form"):
+        make_pair(table(SOURCE), read_file(str(tmp_path / "a.npz")), label="label")
+    with pytest.raises(ValueError, match=r"b\.npz holds no labels"):
+        make_pair(read_file(str(tmp_path / "b.npz")), read_file(str(tmp_path / "a.npz")))

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import polars as pl
+import pytest
+
+from adrem.columns import assign_roles
+
+N = 60
+
+
+def frames(**columns: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    frame = pl.DataFrame({name: list(values) for name, values in columns.items()})
+    return frame[: N // 2], frame[N // 2 :]
+
+
+def test_every_kind_is_known_by_its_values() -> None:
+    source, target = frames(
+        price=[float(k) for k in range(N)],
+        stars=[k % 5 for k in range(N)],
+        sold=[k % 2 == 0 for k in range(N)],
+        review=[f"this thing number {k} is quite good" for k in range(N)],
+        city=[("Ghent", "Rome", "Bath")[k % 3] for k in range(N)],
+        sku=[f"A-{k}" for k in range(N)],
+        currency=["EUR"] * N,
+        empty=[None] * N,
+    )
+    roles = {role.column: role.kind for role in assign_roles(source, target).shared}
+    assert roles == {
+        "price": "number",
+        "stars": "number",
+        "sold": "number",
+        "review": "text",
+        "city": "category",
+        "sku": "identifier",
+        "currency": "constant",
+        "empty": "constant",
+    }
+
+
+def test_a_reason_is_given_and_the_user_knows_better() -> None:
+    source, target = frames(sku=[f"A-{k}" for k in range(N)], n=range(N))
+    [sku, _] = assign_roles(source, target).shared
+    assert sku.reason == "60 distinct values in 60 rows"
+    assert not sku.is_learnt
+    [sku, _] = assign_roles(source, target, text=["sku"]).shared
+    assert (sku.kind, sku.reason) == ("text", "as told")
+    with pytest.raises(ValueError, match=r"no column 'title' in both files; both have \['sku', 'n'\]"):
+        assign_roles(source, target, text=["title"])
+
+
+def test_columns_of_one_file_are_listed() -> None:
+    source, target = frames(n=range(N))
+    roles = assign_roles(
+        source.with_columns(label=pl.lit("a"), more=pl.lit(1)), target.with_columns(other=pl.lit(1)), left_out=["label"]
+    )
+    assert (roles.only_source, roles.only_target) == (["more"], ["other"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [datetime.date(2020, 1, 1 + k % 28) for k in range(N)],
+        [f"2020-01-{1 + k % 28:02d}" for k in range(N)],
+        [f"{1 + k % 28}/12/2021" for k in range(N)],
+        [f"2020-01-{1 + k % 28:02d}T10:00:00Z" for k in range(N)],
+    ],
+)
+def test_dates_are_refused_with_a_hint(values: Any) -> None:
+    source, target = frames(when=values, n=range(N))
+    with pytest.raises(ValueError, match=r"Column 'when' holds dates.*make numbers.*--drop when"):
+        assign_roles(source, target)
+    assert assign_roles(source, target, left_out=["when"]).of_kind("number") == ["n"]
+
+
+def test_nothing_to_learn_from_is_an_error() -> None:
+    source, target = frames(currency=["EUR"] * N)
+    with pytest.raises(ValueError, match=r"no column to learn from: both files have \['currency'\]"):
+        assign_roles(source, target)
+    source, target = frames(tags=[["a", "b"]] * N)
+    with pytest.raises(ValueError, match=r"Column 'tags' holds List.*flatten it"):
+        assign_roles(source, target)
+
+
+def test_a_column_of_numbers_here_and_strings_there_is_strings() -> None:
+    source, target = pl.DataFrame({"x": [1, 2, 1]}), pl.DataFrame({"x": ["one", "two", "one"]})
+    [role] = assign_roles(source, target).shared
+    assert role.kind == "category"
