@@ -161,3 +161,23 @@ def test_what_is_there_is_not_replaced_unasked(adrem: Command, files: Path) -> N
     assert (code, "There is no folder nowhere" in " ".join(err.split())) == (2, True)
     code, _, err = adrem(*words[:-1], "labels.docx")
     assert (code, "should end in csv, tsv, jsonl or parquet" in " ".join(err.split())) == (2, True)
+
+
+@pytest.mark.usefixtures("files")
+def test_what_was_learnt_is_told(adrem: Command) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv"]
+    assert adrem(*words, "--save", "m.adrem").code == 0
+    code, out, _ = adrem("explain", "m.adrem", "--json")
+    bad, good = json.loads(out)
+    assert (code, bad["label"], good["label"]) == (0, "bad", "good")
+    assert "gripping" in good["source"]
+    assert "sharp" not in good["source"]
+    assert "sharp" in good["taught"]
+    assert "blunt" in bad["taught"]
+    code, out, _ = adrem("explain", "m.adrem", "--top", "3")
+    assert code == 0
+    assert "taught by the new domain: " in out
+    assert max(map(len, out.splitlines())) <= 80
+    code, _, err = adrem("explain", "books.csv")
+    assert (code, "is not a model file of adrem" in err) == (1, True)
+    assert adrem("explain", "m.adrem", "--top", "0").code == 2

@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(adapt.adapt)
 app.command()(adapt.predict)
+app.command()(adapt.explain)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench.app, name="bench")
 

@@ -1,17 +1,18 @@
-"""adrem adapt, adrem predict: labels for people with files."""
+"""adrem adapt, adrem predict, adrem explain: labels for people with files."""
 
 from __future__ import annotations
 
 import io
 import json
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli._shared import names_in, say
+from adrem.cli._shared import names_in, say, terminal_width
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -169,6 +170,36 @@ def predict(
     _write_labels(labels, beside, output)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
     _report(_summarize(labels, truth, bundle.model.classes_.tolist()), about, as_json)
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")],
+    top: Annotated[int, typer.Option(min=1, help="How many words or columns for each class.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it for programs.")] = False,
+) -> None:
+    """Show the words or columns that speak most for each class, before and after adapting.
+
+    \b
+    adrem explain model.adrem --top 15
+    """  # noqa: D301 - the backspace keeps the lines apart in the help
+    from dataclasses import asdict
+
+    from adrem._persistence import load_bundle
+    from adrem.columns.explanation import explain as explain_bundle
+
+    voices = explain_bundle(load_bundle(model), top)
+    if as_json:
+        typer.echo(json.dumps([asdict(voice) for voice in voices]))
+        return
+    for voice in voices:
+        typer.echo(f"{voice.label}")
+        for title, features in (
+            ("source alone", voice.source),
+            ("adapted", voice.adapted),
+            ("taught by the new domain", voice.taught),
+        ):
+            text = f"  {title}: {', '.join(features)}"
+            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 
 def _make_model(method: str, *, seed: int, jobs: int | None, **options: Any) -> Any:
