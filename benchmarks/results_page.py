@@ -62,7 +62,7 @@ def make_comparison(results: list[TableResult]) -> str:
                 spread = "" if entry.std is None else f" ± {entry.std:.1f}"
                 lines.append(
                     f"| {result.protocol.name} | {method.name} | {entry.accuracy:.1f}{spread} | "
-                    f"{entry.published.accuracy:.1f} | {entry.difference:+.1f} | {entry.published.source} |"
+                    f"{entry.published.accuracy:.1f} | {round(entry.difference or 0.0, 1) + 0.0:+.1f} | {entry.published.source} |"
                 )
     return "\n".join(lines)
 
