@@ -60,9 +60,10 @@ def make_comparison(results: list[TableResult]) -> str:
             entry = result.entries.get((method.name, AVERAGE))
             if entry is not None and entry.published is not None:
                 spread = "" if entry.std is None else f" ± {entry.std:.1f}"
+                difference = round(entry.difference or 0.0, 1) + 0.0  # no negative zero
                 lines.append(
                     f"| {result.protocol.name} | {method.name} | {entry.accuracy:.1f}{spread} | "
-                    f"{entry.published.accuracy:.1f} | {round(entry.difference or 0.0, 1) + 0.0:+.1f} | {entry.published.source} |"
+                    f"{entry.published.accuracy:.1f} | {difference:+.1f} | {entry.published.source} |"
                 )
     return "\n".join(lines)
 
