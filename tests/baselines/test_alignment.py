@@ -191,3 +191,8 @@ def test_a_form_that_is_set_after_the_fit_waits_for_the_next() -> None:
     np.testing.assert_array_equal(model.set_params(form="mapping").predict(X_target), nearest)
     model.set_params(C=0.1).fit(X_source, Y, X_target=X_target)
     assert model._comparison is None
+
+
+def test_tca_of_rows_that_are_all_the_same_is_refused() -> None:
+    with pytest.raises(ValueError, match="TCA needs at least two that differ"):
+        TCA(C=0.1).fit(np.ones((24, 3)), Y, X_target=np.ones((5, 3)))

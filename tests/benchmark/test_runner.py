@@ -22,7 +22,7 @@ from adrem.benchmark.peers import find_peer
 from adrem.benchmark.protocols import PROTOCOLS, Draw, Protocol, find_protocols
 from adrem.benchmark.runner import Home, Observer, Work, identity, plan, run, run_cell
 from adrem.benchmark.store import Cell, Store
-from adrem.datasets import load
+from adrem.datasets import DomainPair, load
 
 # Rows enough for all ten digits, and few enough to be quick.
 DIGITS = Protocol("digits", "pixels", "Digits", "digits-shift", (), ("S-T",), 3, Draw(per_class=12, n_target=150))
@@ -333,3 +333,20 @@ def test_what_a_peer_gave_or_why_it_did_not_is_a_result(digits: Protocol, tmp_pa
             assert result.values["peak_memory"] > 0
         else:
             assert result.values == {"accuracy": None, "failure": "timed out"}
+
+
+def test_peers_work_in_the_processes_of_a_run(tmp_path: Path) -> None:
+    rows = np.random.RandomState(0).standard_normal((60, 4)) + 3.0 * (np.arange(60) % 2)[:, None]
+    np.savez(tmp_path / "pair.npz", rows=rows)
+
+    def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
+        with np.load(Path(str(home)) / "pair.npz") as archive:
+            X = archive["rows"]
+        y = np.arange(len(X)) % 2
+        [peer] = find_methods(["skada:CORAL"])
+        labels, report = peer.label(DomainPair(X[:40], y[:40], X[40:], y[40:]), cell.repetition)
+        return {"accuracy": float(np.mean(labels == y[40:]))}, report.seconds
+
+    store = Store(tmp_path)
+    assert run(CELLS[:2], store, jobs=2, home=tmp_path, work=work) == {}
+    assert all(result.values["accuracy"] > 0.8 for result in store.get(CELLS[:2]).values())

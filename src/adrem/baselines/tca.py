@@ -78,6 +78,8 @@ class TCA(AlignmentBaseline):
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         rows = np.concatenate([source, target])
+        if not np.any(rows != rows[0]):
+            raise ValueError("The rows of both domains are all the same: TCA needs at least two that differ.")
         available = max(1, min(len(rows) - 1, rows.shape[1]))
         wanted = min(USUAL, available) if self.n_components is None else self.n_components
         means = np.concatenate([np.full(len(source), 1 / len(source)), np.full(len(target), -1 / len(target))])

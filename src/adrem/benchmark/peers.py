@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing.connection import Connection
 from time import perf_counter
 from typing import Any
 
@@ -83,47 +85,47 @@ def _installed() -> str | None:
 
 
 def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Report]:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, memory_limit), daemon=True)
-    process.start()
-    theirs.close()
+    command = [sys.executable, "-m", "adrem.benchmark.peers", str(time_limit), str(memory_limit)]
     try:
-        if not ours.poll(GRACE):
-            raise TimeoutError(f"A process for {task[0]} did not begin within {GRACE:.0f} seconds.")
-        ours.recv()
-        ours.send(task)
-        if not ours.poll(time_limit):
-            raise MethodFailedError("timed out")
-        outcome = ours.recv()
-    except (EOFError, ConnectionError):
-        process.join(1.0)
-        raise MethodFailedError(f"its process ended with {process.exitcode}") from None
-    finally:
-        process.kill()
-        process.join()
-        ours.close()
+        # The process ends itself; the time here is for one that can't.
+        done = subprocess.run(  # noqa: S603 - ourselves
+            command, input=pickle.dumps(task), capture_output=True, timeout=GRACE + time_limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise MethodFailedError("timed out") from None
+    if done.returncode == -getattr(signal, "SIGALRM", 0):
+        raise MethodFailedError("timed out")
+    if done.returncode < 0:
+        raise MethodFailedError(f"was ended by signal {-done.returncode}")
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise RuntimeError(f"The process for {task[0]} ended with {done.returncode}: {' '.join(last)}")
+    outcome = pickle.loads(done.stdout)  # noqa: S301 - of our own process
     if isinstance(outcome, str):
         raise MethodFailedError(outcome)
     labels, report = outcome
     return labels, report
 
 
-def _serve(pipe: Connection, memory_limit: int) -> None:
-    """The life of a peer's process: say that it is ready, get a task, and send back labels or why there are none."""
+def serve(time_limit: float, memory_limit: int) -> None:
+    """The life of a peer's process: get a task, and give back labels or why there are none."""
     import skada  # noqa: F401 - so that loading it does not count
 
-    _limit_memory(memory_limit)
-    pipe.send("ready")
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a peer prints is no answer
+    content = sys.stdin.buffer.read()
+    _limit(time_limit, memory_limit)
     is_sparse = False
     try:
-        task = pipe.recv()
+        task = pickle.loads(content)  # noqa: S301 - of our own process
         is_sparse = sp.issparse(task[1])
-        pipe.send(_label(*task))
+        outcome: Any = _label(*task)
     except MemoryError:
-        pipe.send("out of memory")
+        outcome = "out of memory"
     except Exception as error:  # whatever it is, it is the peer's result
-        pipe.send(_reason(error, is_sparse))
+        outcome = _reason(error, is_sparse)
+    with answer:
+        pickle.dump(outcome, answer)
 
 
 def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Report]:
@@ -152,11 +154,13 @@ def _reason(error: Exception, is_sparse: bool) -> str:
     return f"{type(error).__name__}: {message[:100]}".rstrip(": ")
 
 
-def _limit_memory(n_bytes: int) -> None:
+def _limit(seconds: float, n_bytes: int) -> None:
+    """From now on, let this process take only so much more time, and so much memory in all."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))  # ends the process, whatever it is at
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
@@ -167,3 +171,10 @@ def _peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    # By its full name: what is pickled here is looked up under that.
+    from adrem.benchmark.peers import serve as serve_by_name
+
+    serve_by_name(float(sys.argv[1]), int(sys.argv[2]))
