@@ -59,6 +59,7 @@ def test_labels_are_those_of_the_python_route_in_the_order_given(adrem: Command,
     assert "column 'review' is text" in err
     assert "column 'verdict' of knives.csv is not looked at" in err
     assert "Labels: labels.csv" in err
+    assert "Model:" not in err
     assert max(map(len, err.splitlines())) <= 100
 
 
@@ -130,7 +131,13 @@ def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Comman
         (["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--members", "3"], 2, "no such option"),
         (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "loss"),
         (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"], 2, "neither uniform nor source"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=0.5,poor=0.5"], 1, "class_prior names"),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=.5,poor=.5"],
+            2,
+            "the labels are bad, good",
+        ),
+        (["books.csv", "knives.csv", "--label", "verdict", "--drop", "nope"], 1, "neither file has a column 'nope'"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "At least one at a time"),
         (["-", "-", "--label", "verdict"], 2, "Only one of the two"),
         (["empty.csv", "knives.csv", "--label", "verdict"], 1, "empty.csv is empty"),
         (["binary.csv", "knives.csv", "--label", "verdict"], 1, "is not text"),
@@ -181,3 +188,57 @@ def test_what_was_learnt_is_told(adrem: Command) -> None:
     code, _, err = adrem("explain", "books.csv")
     assert (code, "is not a model file of adrem" in err) == (1, True)
     assert adrem("explain", "m.adrem", "--top", "0").code == 2
+
+
+def test_rows_keep_their_names_to_the_letter(adrem: Command, files: Path) -> None:
+    for name in ("books.csv", "knives.csv"):
+        frame = pl.read_csv(files / name)
+        codes = pl.Series("id", [f"{k:05d}" for k in range(frame.height)])
+        frame.with_columns(codes, pl.Series("price, €", codes), label=pl.lit("own")).write_csv(files / name)
+    (files / "run.toml").write_text('keep = ["price, €", "label", "id"]\n')
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--config", "run.toml"]
+    assert adrem(*words, "-o", "l.csv").code == 0
+    frame = pl.read_csv(files / "l.csv", infer_schema=False)
+    assert frame.columns[:4] == ["id", "price, €", "label_given", "label"]
+    assert frame["id"].to_list() == [f"{k:05d}" for k in range(50)]
+
+
+def test_files_that_are_read_are_not_written(adrem: Command, files: Path) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--force"]
+    before = (files / "knives.csv").read_bytes()
+    for output, save in (("knives.csv", "m"), ("l.csv", "l.csv"), ("l.csv", "books.csv")):
+        code, _, err = adrem(*words, "-o", output, "--save", save)
+        assert (code, "is used already" in " ".join(err.split())) == (2, True)
+    assert (files / "knives.csv").read_bytes() == before
+
+
+def test_the_shares_of_classes_go_by_their_names(adrem: Command, files: Path) -> None:
+    for name in ("books.csv", "knives.csv"):
+        frame = pl.read_csv(files / name)
+        frame.with_columns(verdict=pl.col("verdict") == "good").write_parquet(files / name.replace("csv", "parquet"))
+    words = [
+        "adapt",
+        "books.parquet",
+        "knives.parquet",
+        "--label",
+        "verdict",
+        "--drop",
+        "id",
+        "--prior",
+        "True=0.3,False=0.7",
+    ]
+    code, _, err = adrem(*words, "-o", "l.csv", "--save", "m.adrem", "--C", "0.01")
+    assert code == 0
+    assert "Model: m.adrem" in err
+    model = load(files / "m.adrem")
+    assert (model.class_prior, model.C_) == ({True: 0.3, False: 0.7}, 0.01)
+
+
+def test_warnings_are_told_without_code(adrem: Command, files: Path) -> None:
+    target = reviews("target", 50, 1).with_columns(review=pl.lit("it is a fine great lovely gripping thing"))
+    target.write_csv(files / "knives.csv")
+    code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv")
+    assert code == 0
+    assert "! At some iteration no target row was labelled with class 'bad'" in err
+    assert "--prior" in err
+    assert ".py" not in err

@@ -35,9 +35,9 @@ def test_what_a_person_should_know_is_told() -> None:
         "10 row(s) of a.csv without a label were left out",
         "column 'label' of b.csv is not looked at; --target-label label scores by it",
         "column 'sku' is left out: identifier",
-        "numbers: price",
-        "categories: kind",
-        "only in a.csv, left out: old",
+        "numbers: 'price'",
+        "categories: 'kind'",
+        "only in a.csv, left out: 'old'",
         "4 missing value(s) of 'price' were filled by the median",
     ):
         assert said in text
@@ -89,3 +89,20 @@ def test_files_of_numbers(tmp_path: Path) -> None:
         make_pair(table(SOURCE), read_file(str(tmp_path / "a.npz")), label="label")
     with pytest.raises(ValueError, match=r"b\.npz holds no labels"):
         make_pair(read_file(str(tmp_path / "b.npz")), read_file(str(tmp_path / "a.npz")))
+
+
+def test_labels_stay_what_is_written(tmp_path: Path) -> None:
+    rows = "\n".join(f"{k},{('01', '1', 'NA', '0.5')[k % 4]}" for k in range(40))
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(f"n,y\n{rows}\n")
+    tables = [read_file(str(tmp_path / name)) for name in ("a.csv", "b.csv")]
+    pair = make_pair(*tables, label="y")
+    assert sorted(set(pair.y_source)) == ["0.5", "01", "1", "NA"]
+    with pytest.raises(ValueError, match="--drop: neither file has a column 'nope'"):
+        make_pair(*tables, label="y", left_out=["nope"])
+
+
+def test_numbers_too_large_to_be_squared_are_named() -> None:
+    frame = SOURCE.with_columns(price=pl.col("price") * 1e200)
+    with pytest.raises(ValueError, match=r"Column 'price' has values beyond 1e\+100"):
+        make_pair(table(frame), table(TARGET), label="label")

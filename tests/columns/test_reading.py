@@ -19,6 +19,7 @@ from adrem.columns import read_file
 from adrem.exceptions import DamagedDataError
 
 FRAME = pl.DataFrame({"text": ['a, "b"', "ç\nd", None], "n": [1.5, None, -2.0], "k": [1, 2, 3]})
+WRITTEN = FRAME.cast(pl.String)  # what a text file says of it
 
 
 def written(form: str) -> bytes:
@@ -40,7 +41,7 @@ def test_a_frame_comes_back_from_every_form(form: str, packed: str, tmp_path: Pa
     path.write_bytes(pack(written(form)))
     table = read_file(str(path))
     assert table.frame is not None
-    assert table.frame.equals(FRAME)
+    assert table.frame.equals(WRITTEN if form in ("csv", "tsv") else FRAME)
     assert (table.n_rows, len(table.checksum)) == (3, 64)
 
 
@@ -49,7 +50,7 @@ def test_standard_input_is_known_by_its_content(form: str, monkeypatch: pytest.M
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(written(form)))))
     frame = read_file("-").frame
     assert frame is not None
-    assert frame.equals(FRAME)
+    assert frame.equals(WRITTEN if form in ("csv", "tsv") else FRAME)
 
 
 def test_rows_of_numbers(tmp_path: Path) -> None:
@@ -68,20 +69,20 @@ def test_rows_of_numbers(tmp_path: Path) -> None:
     assert read_file(str(tmp_path / "rows")).n_rows == 2
 
 
-def test_semicolons_and_missing_values(tmp_path: Path) -> None:
+def test_semicolons_and_what_is_written(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
-    path.write_text("a;b;c\n1;NA;x\n2,5;3;\n")
+    path.write_text("a;b;c\n007;NA;x\n2,5;3;\n")
     frame = read_file(str(path)).frame
     assert frame is not None
     assert frame.columns == ["a", "b", "c"]
-    assert frame["b"].to_list() == [None, 3]
-    assert frame["c"].to_list() == ["x", None]
+    assert frame.rows() == [("007", "NA", "x"), ("2,5", "3", None)]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "error", "message"),
     [
         ("a.csv", b"", ValueError, r"a\.csv is empty"),
+        ("a.json", b'[{"x": 1}]', ValueError, "is one JSON list: put each row on a line of its own"),
         ("a.csv", b"x,y\n", ValueError, "has a header and no rows"),
         ("a.csv", b"x,y\n\x00\x01\x02", DamagedDataError, "is not text: give it the ending of what it is"),
         (

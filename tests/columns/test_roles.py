@@ -77,7 +77,7 @@ def test_dates_are_refused_with_a_hint(values: Any) -> None:
 
 def test_nothing_to_learn_from_is_an_error() -> None:
     source, target = frames(currency=["EUR"] * N)
-    with pytest.raises(ValueError, match=r"no column to learn from: both files have \['currency'\]"):
+    with pytest.raises(ValueError, match=r"no column to learn from.*'currency' is constant, one value"):
         assign_roles(source, target)
     source, target = frames(tags=[["a", "b"]] * N)
     with pytest.raises(ValueError, match=r"Column 'tags' holds List.*flatten it"):
@@ -88,3 +88,11 @@ def test_a_column_of_numbers_here_and_strings_there_is_strings() -> None:
     source, target = pl.DataFrame({"x": [1, 2, 1]}), pl.DataFrame({"x": ["one", "two", "one"]})
     [role] = assign_roles(source, target).shared
     assert role.kind == "category"
+
+
+def test_numbers_may_be_written_and_a_few_may_be_none() -> None:
+    written = [f"{k}.5" for k in range(N - 3)] + ["NA", " 7 ", "unknown"]
+    source, target = frames(a=written, b=[str(k % 4) for k in range(N)])
+    a, b = assign_roles(source, target).shared
+    assert (a.kind, a.reason) == ("number", "1 value(s) that are no numbers")
+    assert (b.kind, b.reason) == ("number", "numbers")

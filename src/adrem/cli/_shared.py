@@ -27,8 +27,9 @@ def checked(argument: str, look_up: Callable[[], T]) -> T:
 
 
 def names_in(text: str | None, option: str) -> list[str] | None:
-    """A list given with commas, where the option is given."""
-    names = None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """A list given with commas, or a name on each line where names have commas; where the option is given."""
+    parts = [] if text is None else text.split("\n" if "\n" in text else ",")
+    names = None if text is None else [name.strip() for name in parts if name.strip()]
     if names == []:
         raise typer.BadParameter("names nothing.", param_hint=option)
     return names

@@ -7,6 +7,9 @@ import json
 import sys
 import textwrap
 import tomllib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +60,8 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _as_text(value: Any) -> Any:
-    return ",".join(map(str, value)) if isinstance(value, list) else value
+    """A list as lines: names may have commas in them."""
+    return "".join(f"{item}\n" for item in value) if isinstance(value, list) else value
 
 
 Output = Annotated[str, typer.Option("--output", "-o", help="Where the labels go: csv, tsv, jsonl, parquet, or -.")]
@@ -79,6 +83,7 @@ def adapt(
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "adrem",
     loss: Annotated[str | None, typer.Option(help="hinge (an SVM) or log_loss (logistic regression).")] = None,
     prior: Annotated[str | None, typer.Option(help="Classes in TARGET: uniform, source, or a=0.8,b=0.2.")] = None,
+    penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses (default: chosen).")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Runs that vote (default: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each (default: 20).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
@@ -99,16 +104,18 @@ def adapt(
     del config  # its options are in the others by now
     if source == target == STANDARD:
         raise typer.BadParameter("Only one of the two can be standard input.", param_hint="TARGET")
-    _check_outputs(output, save, force, as_json)
-    model = _make_model(method, loss=loss, prior=prior, members=members, iterations=iterations, seed=seed, jobs=jobs)
+    _check_outputs(output, save, force, as_json, inputs=(source, target))
+    given = {"loss": loss, "prior": prior, "members": members, "iterations": iterations, "C": penalty}
+    model = _make_model(method, given, seed=seed, jobs=jobs)
     from adrem import __version__
     from adrem._persistence import save_bundle
     from adrem.columns import make_pair, read_file
     from adrem.columns.labelling import adapt_pair, label_rows
+    from adrem.columns.pair import select
 
     tables = read_file(source), read_file(target)
     kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
-    beside = _columns_of(tables[1].frame, kept, tables[1].name)
+    beside = select(tables[1], kept, "--id, --keep")
     pair = make_pair(
         *tables,
         label=label,
@@ -127,7 +134,10 @@ def adapt(
         "source": {"name": tables[0].name, "sha256": tables[0].checksum, "rows": tables[0].n_rows},
         "target": {"name": tables[1].name, "sha256": tables[1].checksum, "rows": tables[1].n_rows},
     }
-    bundle = adapt_pair(pair, model, about)
+    if prior not in (None, "uniform", "source"):
+        model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
+    with _warnings_told():
+        bundle = adapt_pair(pair, model, about)
     labels = label_rows(bundle, pair.X_target)
     summary = _summarize(labels, pair.truth, bundle.model.classes_.tolist())
     if save is not None:
@@ -140,6 +150,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")],
     new: Annotated[str, typer.Argument(help="The table to label, or - for standard input.")],
     output: Output,
+    identifier: Annotated[str | None, typer.Option("--id", help="Column that names the rows; written first.")] = None,
     keep: Keep = None,
     target_label: Annotated[str | None, typer.Option(help="Column with labels, only to score by.")] = None,
     force: Force = False,
@@ -150,17 +161,21 @@ def predict(
     \b
     adrem predict model.adrem more.csv -o labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
-    _check_outputs(output, None, force, as_json)
+    _check_outputs(output, None, force, as_json, inputs=(new, str(model)))
     from adrem._persistence import load_bundle
     from adrem.columns import read_file
     from adrem.columns.labelling import label_rows, make_rows
+    from adrem.columns.pair import as_labels, select
 
+    if not model.is_file():
+        raise typer.BadParameter(f"There is no file {model}.", param_hint="MODEL")
     bundle = load_bundle(model)
     table = read_file(new)
-    beside = _columns_of(table.frame, names_in(keep, "--keep") or [], table.name)
+    kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
+    beside = select(table, kept, "--id, --keep")
     truth = table.labels
-    if target_label is not None:
-        truth = _columns_of(table.frame, [target_label], table.name)[target_label].to_numpy()
+    if target_label is not None and table.frame is not None:
+        truth = as_labels(select(table, [target_label], "--target-label")[target_label])
     rows, report = make_rows(bundle, table)
     if report.missing_columns:
         say(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
@@ -202,16 +217,28 @@ def explain(
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 
-def _make_model(method: str, *, seed: int, jobs: int | None, **options: Any) -> Any:
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Warnings as lines for a person, without where in the code they come from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"! {text.replace('class_prior', '--prior')}")
+
+
+def _make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
     """The estimator of a method; options that it does not have are wrong use."""
     from adrem import AdREM, baselines
 
     if method not in METHODS:
         raise typer.BadParameter(f"{method!r} is not one of {', '.join(METHODS)}.", param_hint="--method")
+    if jobs == 0:
+        raise typer.BadParameter("At least one at a time; -1 is a core each.", param_hint="--jobs")
     name, params = METHODS[method]
-    names = {"loss": "loss", "prior": "class_prior", "members": "n_estimators", "iterations": "n_iter"}
+    names = {"loss": "loss", "prior": "class_prior", "members": "n_estimators", "iterations": "n_iter", "C": "C"}
     model: Any = AdREM(n_jobs=jobs, verbose=1) if name == "AdREM" else getattr(baselines, name)(**params)
-    has = model.get_params() if "loss" not in params else {}
+    has = set(model.get_params()) - set(params)
     for option, value in options.items():
         if value is not None:
             if names[option] not in has:
@@ -226,51 +253,52 @@ def _make_model(method: str, *, seed: int, jobs: int | None, **options: Any) -> 
 
 
 def _read_prior(text: str) -> Any:
+    """A name, or shares by the names of the classes."""
     if text in ("uniform", "source"):
         return text
     try:
-        shares = dict(part.split("=", 1) for part in text.split(","))
-        return {_as_label(name.strip()): float(share) for name, share in shares.items()}
+        shares = dict(part.rsplit("=", 1) for part in text.split(","))
+        return {name.strip(): float(share) for name, share in shares.items()}
     except ValueError:
         raise typer.BadParameter(
             f"{text!r} is neither uniform nor source, nor shares such as a=0.8,b=0.2.", param_hint="--prior"
         ) from None
 
 
-def _as_label(name: str) -> Any:
-    try:
-        return int(name)
-    except ValueError:
-        return name
+def _shares_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
+    """The shares by the labels themselves, which the user wrote down."""
+    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
+    if set(known) != set(shares):
+        raise typer.BadParameter(
+            f"It names {', '.join(sorted(shares))}; the labels are {', '.join(sorted(known))}.", param_hint="--prior"
+        )
+    return {known[name]: share for name, share in shares.items()}
 
 
-def _check_outputs(output: str, save: Path | None, force: bool, as_json: bool) -> None:
+def _check_outputs(output: str, save: Path | None, force: bool, as_json: bool, inputs: tuple[str, ...]) -> None:
     """Refuse what could not be written, before any work."""
     if as_json and output == STANDARD:
         raise typer.BadParameter("Labels and summary can't both go to standard output.", param_hint="--json")
-    for path in (*([] if output == STANDARD else [Path(output)]), *([] if save is None else [save])):
+    paths = {"--output": None if output == STANDARD else Path(output), "--save": save}
+    taken = {Path(name).resolve() for name in inputs if name != STANDARD}
+    for option, path in paths.items():
+        if path is None:
+            continue
         if not path.parent.is_dir():
-            raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=str(path))
+            raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=option)
         if path.is_dir():
-            raise typer.BadParameter(f"{path} is a folder.", param_hint=str(path))
+            raise typer.BadParameter(f"{path} is a folder.", param_hint=option)
+        if path.resolve() in taken:
+            raise typer.BadParameter(f"{path} is used already: give each file its own name.", param_hint=option)
         if path.exists() and not force:
-            raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=str(path))
+            raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
+        taken.add(path.resolve())
     if output != STANDARD and _form(output) not in ("csv", "tsv", "jsonl", "parquet"):
         raise typer.BadParameter(f"{output} should end in csv, tsv, jsonl or parquet.", param_hint="--output")
 
 
 def _form(output: str) -> str:
     return "csv" if output == STANDARD else Path(output).suffix.lower().lstrip(".")
-
-
-def _columns_of(frame: DataFrame | None, names: list[str], table: str) -> DataFrame:
-    import polars as pl
-
-    from adrem.columns.pair import select
-
-    if frame is None and names:
-        raise typer.BadParameter(f"{table} has no columns with names.", param_hint="--keep")
-    return pl.DataFrame() if frame is None else select(frame, names, "--keep", table)
 
 
 def _write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
@@ -331,3 +359,5 @@ def _report(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> No
         say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
     if about["output"] != STANDARD:
         say(f"Labels: {about['output']}")
+    if about["model"] is not None and "source" in about:
+        say(f"Model: {about['model']}")

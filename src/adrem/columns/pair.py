@@ -18,7 +18,7 @@ from adrem.datasets.folder import _aligned
 from adrem.preprocessing import JointStdScaler
 
 if TYPE_CHECKING:
-    from polars import DataFrame
+    from polars import DataFrame, Series
 
 SHOWN = 5  # names in a note
 
@@ -120,27 +120,38 @@ def _pair_of_columns(
         if name is not None and name not in table.frame.columns:  # type: ignore[union-attr]
             raise ValueError(f"{table.name} has no column {name!r}; it has {table.frame.columns}.")  # type: ignore[union-attr]
     notes = []
-    unlabelled = frame[label].null_count()
-    if unlabelled:
-        notes.append(f"{unlabelled} row(s) of {source.name} without a label were left out")
-        frame = frame.filter(frame[label].is_not_null())
-    y = frame[label].to_numpy()
+    has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
+    if not has_label.all():
+        notes.append(f"{frame.height - has_label.sum()} row(s) of {source.name} without a label were left out")
+        frame = frame.filter(has_label)
+    y = as_labels(frame[label])
     check_labels(y, f"Column {label!r} of {source.name}")
     if label in other.columns and target_label is None:
         notes.append(f"column {label!r} of {target.name} is not looked at; --target-label {label} scores by it")
+    unknown = [name for name in left_out if name not in frame.columns and name not in other.columns]
+    if unknown:
+        raise ValueError(f"--drop: neither file has a column {unknown[0]!r}; the source has {frame.columns}.")
     roles = assign_roles(
         frame, other, text=text, left_out={label, *left_out, *([target_label] if target_label else [])}
     )
     recipe, X_source, X_target, report = make_recipe(roles, frame, other)
-    truth = None if target_label is None else other[target_label].to_numpy()
+    truth = None if target_label is None else as_labels(other[target_label])
     return Pair(
         X_source, y, X_target, truth, recipe, recipe.scales, notes + describe(roles, recipe, report, source, target)
     )
 
 
+def as_labels(column: Series) -> NDArray[Any]:
+    """Labels as they are written, or as they are typed; numbers that are not whole are taken as they are written."""
+    import polars as pl
+
+    whole = column.dtype.is_integer() or column.dtype == pl.Boolean
+    return column.to_numpy() if whole else column.cast(pl.String).to_numpy().astype(object)
+
+
 def check_labels(labels: NDArray[Any], what: str) -> None:
     """Refuse labels that are no classes."""
-    n_distinct = len(np.unique(labels))
+    n_distinct = len(set(labels.tolist()))
     if n_distinct < 2:
         raise ValueError(f"{what} has one value only, {labels.tolist()[0]!r}: a classifier needs at least two classes.")
     if n_distinct > max(100, len(labels) // 2):
@@ -164,19 +175,29 @@ def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, ta
     for table, names in ((source, roles.only_source), (target, roles.only_target)):
         if names:
             notes.append(f"only in {table.name}, left out: {_some(names)}")
-    for name, count in report.filled.items():
+    for name, count in list(report.filled.items())[:SHOWN]:
         value = recipe.numbers[name]
         notes.append(f"{count} missing value(s) of {name!r} were filled by the median {value:g}, and marked")
+    if len(report.filled) > SHOWN:
+        notes.append(f"and so were those of {len(report.filled) - SHOWN} more columns")
+    odd = [role for role in roles.shared if role.kind == "number" and role.reason != "numbers"]
+    notes += [f"column {role.column!r} has {role.reason}: taken as missing" for role in odd[:SHOWN]]
     return notes
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return ", ".join(map(repr, names[:SHOWN])) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
-def select(frame: DataFrame, names: Collection[str], option: str, name: str) -> DataFrame:
-    """Columns to keep, all of which have to be there."""
-    missing = [column for column in names if column not in frame.columns]
+def select(table: FileTable, names: Collection[str], option: str) -> DataFrame:
+    """Columns of a table, each once, all of which have to be there."""
+    import polars as pl
+
+    if table.frame is None:
+        if names:
+            raise ValueError(f"{option}: {table.name} has rows of numbers, and no columns with names.")
+        return pl.DataFrame()
+    missing = [column for column in names if column not in table.frame.columns]
     if missing:
-        raise ValueError(f"{option}: {name} has no column {missing[0]!r}; it has {frame.columns}.")
-    return frame.select(list(names))
+        raise ValueError(f"{option}: {table.name} has no column {missing[0]!r}; it has {table.frame.columns}.")
+    return table.frame.select(list(dict.fromkeys(names)))

@@ -31,8 +31,6 @@ ENDINGS = {
     ".npz": "npz", ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight",
 }  # fmt: skip
 COMPRESSED = {".gz", ".bz2", ".xz"}
-# What stands for a missing value in a text file.
-MISSING = ["", "NA", "N/A", "NaN", "nan", "NULL", "null"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,8 @@ class FileTable:
 def read_file(path: str, form: str | None = None) -> FileTable:
     """Read a table from a file, or from standard input by the name ``-``.
 
+    What a text file holds is kept as it is written: ``007`` stays that. Which columns are numbers is decided later.
+
     Parameters
     ----------
     path : str
@@ -69,6 +69,8 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     content = _decompressed(content, name)
     if not content.strip():
         raise ValueError(f"{name} is empty.")
+    if content.lstrip().startswith(b"["):
+        raise ValueError(f"{name} is one JSON list: put each row on a line of its own, as `jq -c '.[]'` does.")
     form = form or _form_of(Path(path)) or _sniffed(content)
     if form in ("npz", "svmlight"):
         table = read_npz(content, name) if form == "npz" else _read_svmlight(content, name, "")
@@ -131,7 +133,7 @@ def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
 
     def read() -> DataFrame:
         return _polars().read_csv(  # type: ignore[no-any-return]
-            content, separator=separator, infer_schema_length=None, null_values=MISSING
+            content, separator=separator, infer_schema=False
         )
 
     frame: DataFrame = guarded(name, "a table of text", read)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import Matrix
-from adrem.columns.roles import Roles
+from adrem.columns.roles import Roles, as_numbers, as_strings
 from adrem.preprocessing import JointStdScaler
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ TERMS = (1, 2)  # single words, and pairs of neighbours, as in the paper's revie
 # Beyond so many terms, those of one row alone are left out.
 MANY_TERMS = 2_000_000
 ABSENT = "(missing)"
+LARGEST = 1e100  # of a number, whose square is taken
 CONSTANT = "(constant)"
 
 
@@ -146,19 +147,26 @@ def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Rec
     for name in roles.of_kind("number"):
         given = np.concatenate([_floats(frame, name) for frame in (source, target)])
         known = given[np.isfinite(given)]
+        if np.abs(known).max(initial=0.0) > LARGEST:
+            raise ValueError(f"Column {name!r} has values beyond {LARGEST:g}: rescale it, or leave it out by --drop.")
         numbers[name] = float(np.median(known)) if len(known) else 0.0
         if len(known) < len(given):
             indicated.append(name)
     categories = {}
     for name in roles.of_kind("category"):
-        values = pl.concat([frame[name].cast(pl.String) for frame in (source, target)])
+        values = pl.concat([as_strings(frame[name]) for frame in (source, target)])
         categories[name] = sorted(values.fill_null(ABSENT).unique().to_list())
     counted, terms = [], {}
     for name in roles.of_kind("text"):
         terms[name], counts = _learn_terms([*_strings(source, name), *_strings(target, name)])
         counted.append(counts)
     recipe = Recipe(numbers, indicated, categories, terms)
-    both = pl.concat([source.select(recipe.columns), target.select(recipe.columns)], how="vertical_relaxed")
+    both = pl.concat(
+        [
+            pl.DataFrame([as_numbers(f[n]) if n in numbers else as_strings(f[n]) for n in recipe.columns])
+            for f in (source, target)
+        ]
+    )
     report = Report()
     dense = recipe._numbers(both, report)
     blocks = [sp.csr_array(dense), recipe._categories(both, report), *counted]
@@ -173,17 +181,13 @@ def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Rec
 
 
 def _floats(frame: DataFrame, name: str) -> NDArray[np.float64]:
-    import polars as pl
-
     if name not in frame.columns:
         return np.full(frame.height, np.nan)
-    return frame[name].cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    return as_numbers(frame[name]).fill_null(float("nan")).to_numpy()
 
 
 def _strings(frame: DataFrame, name: str) -> list[str | None]:
-    import polars as pl
-
-    return frame[name].cast(pl.String).to_list() if name in frame.columns else [None] * frame.height
+    return as_strings(frame[name]).to_list() if name in frame.columns else [None] * frame.height
 
 
 def _vectorizer(**params: Any) -> CountVectorizer:

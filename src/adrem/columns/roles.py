@@ -20,6 +20,8 @@ FEW = 20
 # A string column holds dates if nearly all of its values look like one.
 DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
 SAMPLE = 10_000
+# What stands for a missing value in a text file.
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,10 @@ def assign_roles(
     names = [name for name in _shared(source, target) if name not in left_out]
     roles = [_role(source[name], target[name], name in text) for name in names]
     if not any(role.is_learnt for role in roles):
+        taken = "; ".join(f"{role.column!r} is {role.kind}, {role.reason}" for role in roles)
         raise ValueError(
-            f"There is no column to learn from: both files have {_shared(source, target)}, of which "
-            f"{[role.column for role in roles]} remain, and none holds numbers, text or categories."
+            f"There is no column to learn from. The source has {source.columns}, the target {target.columns}"
+            + (f": {taken}." if taken else ".")
         )
     return Roles(
         roles,
@@ -97,12 +100,35 @@ def _role(source: Series, target: Series, is_text: bool) -> Role:
         raise _dates(name)
     if any(kind.is_nested() or kind == pl.Binary for kind in types):
         raise ValueError(f"Column {name!r} holds {types[0]}: flatten it, or leave it out by --drop {name}.")
-    if not types:
+    numbers = pl.concat([as_numbers(source), as_numbers(target)])
+    values = [as_strings(series).drop_nulls() for series in (source, target)]
+    n_values = sum(map(len, values))
+    if not n_values:
         return Role(name, "constant", "no value at all")
-    if all(kind.is_numeric() or kind == pl.Boolean for kind in types):
-        both = pl.concat([source.cast(pl.Float64), target.cast(pl.Float64)])
-        return Role(name, "constant", "one value") if both.n_unique() < 2 else Role(name, "number", "numbers")
-    return _role_of_strings(name, [series.cast(pl.String).drop_nulls() for series in (source, target)])
+    n_numbers = len(numbers) - numbers.null_count()
+    if n_numbers > UNIQUE * n_values:
+        if numbers.drop_nulls().n_unique() < 2:
+            return Role(name, "constant", "one value")
+        odd = n_values - n_numbers
+        return Role(name, "number", f"{odd} value(s) that are no numbers" if odd else "numbers")
+    return _role_of_strings(name, values)
+
+
+def as_strings(series: Series) -> Series:
+    """Values as they are written, without those that stand for a missing one."""
+    import polars as pl
+
+    strings = series.cast(pl.String)
+    return strings.set(strings.str.strip_chars().is_in(MISSING), None)
+
+
+def as_numbers(series: Series) -> Series:
+    """Values as numbers; those that are none, or not finite, are missing."""
+    import polars as pl
+
+    numbers = series if series.dtype != pl.String else series.str.strip_chars()
+    numbers = numbers.cast(pl.Float64, strict=False)
+    return numbers.set(~numbers.is_finite(), None)
 
 
 def _role_of_strings(name: str, of_files: list[Series]) -> Role:
