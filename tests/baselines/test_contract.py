@@ -186,3 +186,14 @@ def test_after_a_fit_that_failed_it_is_not_fitted(model: Any, blobs: DomainPair)
         fitted.fit(1e160 * blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     with pytest.raises(NotFittedError):
         fitted.predict(blobs.X_target)
+
+
+@pytest.mark.parametrize("model", EVERY_FORM, ids=str)
+def test_metadata_routing_changes_nothing(model: Any, blobs: DomainPair) -> None:
+    """skada turns it on for everybody."""
+    models = []
+    for routing in (False, True):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            chosen = sklearn.clone(model).set_params(C=[0.01, 0.1], random_state=0)
+            models.append(chosen.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target))
+    np.testing.assert_array_equal(models[0].transduction_, models[1].transduction_)
