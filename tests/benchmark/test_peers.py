@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -52,3 +54,12 @@ def test_names_are_checked_before_any_work() -> None:
     assert peer.parameters()["time_limit"] == 60.0
     with pytest.raises(ValueError, match=r"skada .* has no classifier for skada:Magic; it has CORAL, "):
         find_methods(["skada:Magic"])
+
+
+def test_the_configuration_of_the_user_s_process_stays_as_it_is() -> None:
+    command = (
+        "import sklearn; before = sklearn.get_config()\n"
+        "from adrem.benchmark.methods import find_methods; find_methods(['skada:CORAL'])\n"
+        "assert sklearn.get_config() == before"
+    )
+    subprocess.run([sys.executable, "-c", command], check=True)

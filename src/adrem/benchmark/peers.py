@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from numpy.typing import NDArray
 
 from adrem.benchmark.methods import Method
@@ -67,7 +68,8 @@ def find_peer(name: str) -> Peer:
 
 def known_peers() -> list[str]:
     """What skada has for classification: its ready pipelines, and its classifiers."""
-    import skada
+    with sklearn.config_context():  # it turns metadata routing on for everybody, which is not for us to do
+        import skada
 
     names = set(skada.__all__)
     return sorted(name for name in names if f"{name}Adapter" in names or name.endswith("Classifier"))
