@@ -43,7 +43,7 @@ def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
     assert code == 0
     assert "16 cells, 0 of them finished before" in err
     rows = read(out)
-    assert out.startswith("table,features,method,pair,repeats,accuracy,std,published,published_source\n")
+    assert out.startswith("table,features,method,pair,repeats,accuracy,std,published,published_source,failure\n")
     assert {row["pair"] for row in rows} == {"K-D", "D-B", "B-E", "E-K", "avg"}
     assert {row["repeats"] for row in rows} == {"2"}
     source = {row["pair"]: row for row in rows if row["method"] == "source-svm"}
