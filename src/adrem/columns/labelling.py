@@ -61,13 +61,12 @@ def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, Report]:
     """Rows of a new file, made as the model's were."""
-    if (bundle.recipe is None) != (table.frame is None):
+    if bundle.recipe is not None and table.frame is not None:
+        return bundle.recipe.apply(table.frame)
+    if bundle.recipe is not None or table.rows is None:
         wanted = "rows of numbers" if bundle.recipe is None else "columns"
         raise ValueError(f"The model was learnt from files with {wanted}, and {table.name} is not one.")
-    if bundle.recipe is not None:
-        return bundle.recipe.apply(table.frame)  # type: ignore[arg-type]
-    rows = table.rows
-    if rows is None or rows.shape[1] != len(bundle.scales):
-        n_features = 0 if rows is None else rows.shape[1]
+    n_features = table.rows.shape[1]
+    if n_features != len(bundle.scales):
         raise ValueError(f"{table.name} has {n_features} features, the model was learnt from {len(bundle.scales)}.")
-    return rows / bundle.scales, Report()
+    return table.rows / bundle.scales, Report()

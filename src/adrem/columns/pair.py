@@ -79,7 +79,7 @@ def make_pair(
         raise ValueError(f"{' and '.join(kinds)}: both files need the same form.")
     if source.frame is None or target.frame is None:
         return _pair_of_numbers(source, target)
-    return _pair_of_columns(source, target, label, target_label, text, left_out)
+    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, text, left_out)
 
 
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
@@ -105,20 +105,19 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
 
 def _pair_of_columns(
     source: FileTable,
+    frame: DataFrame,
     target: FileTable,
+    other: DataFrame,
     label: str | None,
     target_label: str | None,
     text: Collection[str],
     left_out: Collection[str],
 ) -> Pair:
-    frame, other = source.frame, target.frame
-    if frame is None or other is None:
-        raise TypeError("files with columns are needed")
     if label is None:
         raise ValueError(f"Which column of {source.name} holds the labels? Name it by --label; it has {frame.columns}.")
-    for name, table in ((label, source), (target_label, target)):
-        if name is not None and name not in table.frame.columns:  # type: ignore[union-attr]
-            raise ValueError(f"{table.name} has no column {name!r}; it has {table.frame.columns}.")  # type: ignore[union-attr]
+    for name, table, columns in ((label, source, frame.columns), (target_label, target, other.columns)):
+        if name is not None and name not in columns:
+            raise ValueError(f"{table.name} has no column {name!r}; it has {columns}.")
     notes = []
     has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
     if not has_label.all():

@@ -45,7 +45,8 @@ class FileTable:
 
     @property
     def n_rows(self) -> int:
-        return self.frame.height if self.frame is not None else int(self.rows.shape[0])  # type: ignore[union-attr]
+        table = self.rows if self.frame is None else self.frame
+        return 0 if table is None else int(table.shape[0])
 
 
 def read_file(path: str, form: str | None = None) -> FileTable:
@@ -131,11 +132,7 @@ def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
     if separator is None:
         separator = ";" if header.count(b";") > header.count(b",") else ","
 
-    def read() -> DataFrame:
-        return _polars().read_csv(  # type: ignore[no-any-return]
-            content, separator=separator, infer_schema=False
-        )
-
+    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
     frame: DataFrame = guarded(name, "a table of text", read)
     return frame
 

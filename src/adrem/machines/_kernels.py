@@ -13,6 +13,9 @@ descents come back to Python when their budget is spent, so that Ctrl-C is heard
 
 Weights, scores and dual variables are double precision whatever the rows are, so that millions of small steps do not
 drift; only the four rows of a Gram matrix that are added at a time are summed in their own type.
+
+They stand in one file, both ways to descend, for numba's sake: what it keeps on disk is made anew when the file of a
+kernel changes, and not when another file does that the kernel calls into.
 """
 
 from __future__ import annotations
