@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -126,36 +127,55 @@ class ImportanceWeighting(_WeightedSource):
         self.random_state = random_state
 
     def _weigh(self, domains: Domains) -> Array:
-        from adrem.machines._tables import stack
         from adrem.machines.selection import GRID
 
-        rows = stack([domains.X_source, domains.X_target])
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
-        is_target = np.repeat([0, 1], [n_source, n_target])
         candidates = read_positive(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C), "domain_C")
-        n_folds = min(self.n_folds, n_source, n_target)
-        if n_folds < 2:
+        if min(n_source, n_target) < 2:
             raise ValueError(
                 f"ImportanceWeighting judges rows by classifiers of the others, and needs two rows of each domain: "
                 f"there are {n_source} of the source and {n_target} of the target."
             )
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=whole_seed(self.random_state))
-        parts = list(folds.split(is_target, is_target))
-        # Either domain counts as much as the other, however many rows it has: only then are the odds the ratio.
-        balance = np.where(is_target, 0.5 / n_target, 0.5 / n_source) * len(is_target)
-        best, best_loss = np.zeros(len(is_target)), np.inf
-        for C in sorted(candidates):
-            scores = np.zeros(len(is_target))
-            for known, judged in parts:
-                model = SourceOnly("log_loss", C, self.tol)
-                model.fit(rows[known], is_target[known], sample_weight=balance[known])
-                scores[judged] = model.decision_function(rows[judged])
-            loss = float(balance @ np.logaddexp(0.0, np.where(is_target, -scores, scores)))
-            if loss >= best_loss:
-                break  # the domains are overfitted from here on
-            best, best_loss, self.domain_C_ = scores, loss, C
-        ratios = self.flattening * best[:n_source]
+        judged = judge_domains(
+            domains.X_source, domains.X_target, candidates, self.n_folds, self.tol, whole_seed(self.random_state)
+        )
+        self.domain_C_ = judged.C
+        ratios = self.flattening * judged.scores[:n_source]
         return np.asarray(np.exp(ratios - ratios.max()))  # their scale does not matter
+
+
+class Judged(NamedTuple):
+    """How much every row looks like the target, those of the source first: log odds, and the C that they are due to."""
+
+    scores: Array
+    C: float
+
+
+def judge_domains(
+    X_source: Matrix, X_target: Matrix, candidates: Sequence[float], n_folds: int, tol: float, seed: int
+) -> Judged:
+    """Tell the domains apart, each row by a classifier of others: with the last C before their log loss rises."""
+    from adrem.machines._tables import stack
+
+    rows = stack([X_source, X_target])
+    n_source, n_target = X_source.shape[0], X_target.shape[0]
+    is_target = np.repeat([0, 1], [n_source, n_target])
+    folds = StratifiedKFold(min(n_folds, n_source, n_target), shuffle=True, random_state=seed)
+    parts = list(folds.split(is_target, is_target))
+    # Either domain counts as much as the other, however many rows it has: only then are the odds the ratio.
+    balance = np.where(is_target, 0.5 / n_target, 0.5 / n_source) * len(is_target)
+    best, best_loss = Judged(np.zeros(len(is_target)), float(candidates[0])), np.inf
+    for C in sorted(candidates):
+        scores = np.zeros(len(is_target))
+        for known, judged in parts:
+            model = SourceOnly("log_loss", C, tol)
+            model.fit(rows[known], is_target[known], sample_weight=balance[known])
+            scores[judged] = model.decision_function(rows[judged])
+        loss = float(balance @ np.logaddexp(0.0, np.where(is_target, -scores, scores)))
+        if loss >= best_loss:
+            break  # the domains are overfitted from here on
+        best, best_loss = Judged(scores, C), loss
+    return best
 
 
 class KMM(_WeightedSource):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem._adrem import AdREM
 from adrem._classifier import DomainClassifier
 from adrem._persistence import Bundle
 from adrem._types import Matrix
@@ -16,6 +15,7 @@ from adrem.baselines import SourceOnly
 from adrem.columns.pair import Pair
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import Report
+from adrem.diagnostics import confidence_of
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,6 @@ def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
     label = model.predict(rows)
     scores = np.asarray(rows @ bundle.source_coef.T) + bundle.source_intercept
     return Labels(label, confidence_of(model, rows), model.classes_[decide(scores)])
-
-
-def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
-    """Share of the members that voted for a row's label, or the share that a model without members gives it."""
-    if isinstance(model, AdREM):
-        counted = model._tally(rows)
-        return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.coef_))
-    return np.asarray(model.predict_proba(rows).max(axis=1))
 
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, Report]:

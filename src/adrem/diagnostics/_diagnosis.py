@@ -1,0 +1,371 @@
+"""Everything that can be said of an adapted model without a label of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from adrem._adrem import AdREM
+from adrem._types import Matrix
+from adrem._validation import Domains, read_domains, read_prior
+from adrem._voting import by_class
+from adrem.diagnostics._evidence import Evidence, gather
+from adrem.diagnostics._gap import DomainGap, measure_gap
+from adrem.diagnostics._map import Map, draw_map
+from adrem.diagnostics._verdict import Verdict, judge
+from adrem.diagnostics._voices import Voice, voices
+
+UNCERTAIN = 20  # rows that are named
+BINS = 10
+MANY_MEMBERS = 20
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class: its share of the labelled source, how many target rows get it before and after, the share expected."""
+
+    label: Any
+    source: float
+    before: int
+    after: int
+    prior: float | None
+
+
+@dataclass(frozen=True)
+class Move:
+    """How many target rows go from one label to another by adapting."""
+
+    before: Any
+    after: Any
+    count: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A value of all members: its mean, and the least and the largest."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """An iteration, over the members; the labels that changed and those drawn are counted in rows of the target."""
+
+    iteration: int
+    drawn: Spread
+    changed: Spread
+    loss: Spread
+    balanced_loss: Spread
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Target rows whose confidence lies above `low` and up to `high`, apart by whether adapting changed the label."""
+
+    low: float
+    high: float
+    kept: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class UncertainRow:
+    """A target row whose label is least certain: its position, and what speaks for which label."""
+
+    row: int
+    label: Any
+    confidence: float
+    second: Any
+    before: Any
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` finds.
+
+    Attributes
+    ----------
+    method : str
+        The class of the model.
+    n_source, n_target, n_features : int
+        Sizes of the two tables.
+    classes : list of ClassShare
+        The classes, in the order of ``classes_``.
+    n_changed : int
+        Target rows whose label differs from what the classifier of the source alone says.
+    moves : list of Move
+        From which label to which, the most frequent first.
+    lost_classes : list
+        Classes of the source that no target row is labelled with.
+    gap : DomainGap or None
+        How well the domains can be told apart; None where one has less than two rows.
+    map : Map or None
+        Where rows of both domains lie in two dimensions.
+    course : list of Step
+        The iterations; empty for methods that have none.
+    agreement : float or None
+        Mean share of the members that agree with the label of a row; None for methods of one classifier.
+    members : list of float
+        For each member, the share of the target rows on which it agrees with the vote.
+    bins : list of Bin
+        How sure the labels are.
+    uncertain : list of UncertainRow
+        The rows that are least certain, first of all those that are worth a look.
+    voices : list of Voice
+        The features that speak for each class, before and after; empty for models that have no weights.
+    evidence : Evidence
+        What the verdict is founded on.
+    verdict : Verdict
+        Which labels to take, and why.
+    """
+
+    method: str
+    n_source: int
+    n_target: int
+    n_features: int
+    classes: list[ClassShare]
+    n_changed: int
+    moves: list[Move]
+    lost_classes: list[Any]
+    gap: DomainGap | None
+    map: Map | None
+    course: list[Step]
+    agreement: float | None
+    members: list[float]
+    bins: list[Bin]
+    uncertain: list[UncertainRow]
+    voices: list[Voice]
+    evidence: Evidence
+    verdict: Verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain lists, dicts, strings and numbers, ready for JSON."""
+        return asdict(self)
+
+
+def diagnose(
+    model: Any,
+    X_source: Any,
+    y_source: Any,
+    X_target: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    random_state: int = 0,
+) -> Diagnosis:
+    """Say how far to trust a model in its new domain, without a label of that domain.
+
+    Parameters
+    ----------
+    model : AdREM or a baseline
+        A fitted model.
+    X_source, y_source, X_target
+        What it was fitted to.
+    feature_names : sequence of str, default=None
+        Names of the features; by default those that the model has seen, else their numbers.
+    random_state : int, default=0
+        Seed of the rows that are taken where all would be too many.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.diagnostics import diagnose
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
+    >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> diagnosis = diagnose(model, X_source, y_source, X_target)
+    >>> diagnosis.n_changed, diagnosis.verdict.choice
+    (49, 'adapted')
+    """
+    check_is_fitted(model)
+    domains = _read(model, X_source, y_source, X_target)
+    return Examination(model, domains, feature_names, np.random.default_rng(random_state)).diagnosis()
+
+
+def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
+    from sklearn.base import clone
+
+    if X_target is None:
+        raise ValueError("A diagnosis needs the rows of the target: pass X_target.")
+    # A clone, because reading notes the features in the estimator.
+    domains = read_domains(clone(model), X_source, y_source, X_target=X_target)
+    if domains.X_source.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"The model was fitted to {model.n_features_in_} features, these rows have {domains.X_source.shape[1]}."
+        )
+    if not np.array_equal(domains.classes, model.classes_):
+        raise ValueError(
+            f"The model knows the classes {model.classes_.tolist()}, y_source has {domains.classes.tolist()}: give the "
+            "labels that it was fitted to."
+        )
+    return domains
+
+
+class Examination:
+    """A model with its two domains, and with the classifier of the source alone beside it."""
+
+    def __init__(
+        self, model: Any, domains: Domains, feature_names: Sequence[str] | None, rng: np.random.Generator
+    ) -> None:
+        self.model = model
+        self.domains = domains
+        self.rng = rng
+        self.names = self._names(feature_names)
+        self.labels: list[Any] = model.classes_.tolist()
+        self.plain = source_alone(model, domains)
+        self.before = self.plain._label(domains.X_target)
+        self.after = model._label(domains.X_target)
+        told = hasattr(model, "class_prior")
+        self.prior = read_prior(model.class_prior, domains) if told else None
+        self.members = self._members()
+
+    def _names(self, given: Sequence[str] | None) -> Sequence[str]:
+        n_features = self.model.n_features_in_
+        if given is None:
+            given = getattr(self.model, "feature_names_in_", None)
+        if given is None:
+            return [f"feature {k}" for k in range(n_features)]
+        if len(given) != n_features:
+            raise ValueError(f"There are {len(given)} feature_names for {n_features} features.")
+        return [str(name) for name in given]
+
+    def diagnosis(self) -> Diagnosis:
+        domains, model = self.domains, self.model
+        evidence, verdict = self.judgement()
+        return Diagnosis(
+            method=type(model).__name__,
+            n_source=domains.X_source.shape[0],
+            n_target=domains.X_target.shape[0],
+            n_features=model.n_features_in_,
+            classes=self._classes(),
+            n_changed=self.n_changed,
+            moves=self._moves(),
+            lost_classes=self.lost,
+            gap=measure_gap(domains.X_source, domains.X_target, self.names, self.rng),
+            map=draw_map(domains.X_source, domains.X_target, self.rng),
+            course=_course(getattr(model, "history_", [])),
+            agreement=evidence.agreement,
+            members=self.members,
+            bins=self._bins(),
+            uncertain=self._uncertain(),
+            voices=self._voices(),
+            evidence=evidence,
+            verdict=verdict,
+        )
+
+    def judgement(self) -> tuple[Evidence, Verdict]:
+        """The evidence for the labels before and after adapting, and the verdict."""
+        evidence = gather(
+            self.plain,
+            self.domains,
+            self.before,
+            self.after,
+            agreement=float(np.mean(self.members)) if self.members else None,
+            prior=self.prior,
+            rng=self.rng,
+        )
+        return evidence, judge(evidence, self.lost, self.n_changed)
+
+    @property
+    def n_changed(self) -> int:
+        return int(np.count_nonzero(self.before != self.after))
+
+    @property
+    def lost(self) -> list[Any]:
+        counts = np.bincount(self.after, minlength=len(self.labels))
+        return [label for label, count in zip(self.labels, counts, strict=True) if count == 0]
+
+    def _classes(self) -> list[ClassShare]:
+        n = len(self.labels)
+        source = np.bincount(self.domains.labels, minlength=n) / len(self.domains.labels)
+        before, after = (np.bincount(labels, minlength=n).tolist() for labels in (self.before, self.after))
+        prior: list[float | None] = [None] * n if self.prior is None else self.prior.tolist()
+        return [ClassShare(*row) for row in zip(self.labels, source.tolist(), before, after, prior, strict=True)]
+
+    def _moves(self) -> list[Move]:
+        n = len(self.labels)
+        counts = np.bincount(self.before * n + self.after, minlength=n * n).reshape(n, n)
+        np.fill_diagonal(counts, 0)
+        order = np.argsort(-counts, axis=None, kind="stable")[: np.count_nonzero(counts)]
+        return [Move(self.labels[k // n], self.labels[k % n], int(counts.flat[k])) for k in order.tolist()]
+
+    def _members(self) -> list[float]:
+        if not isinstance(self.model, AdREM) or len(self.model.coef_) < 2:
+            return []
+        scores = self.model._member_scores(self.domains.X_target)
+        return [float(np.mean(by_class(own).argmax(axis=1) == self.after)) for own in scores]
+
+    def _bins(self) -> list[Bin]:
+        """A bin for each number of votes where the members are few, else ten."""
+        n_members = len(self.members)
+        n_bins = n_members if 0 < n_members <= MANY_MEMBERS else BINS
+        edges = np.arange(n_bins + 1) / n_bins
+        places = np.ceil(confidence_of(self.model, self.domains.X_target) * n_bins - 1e-9).astype(int) - 1
+        places = np.clip(places, 0, n_bins - 1)
+        changed = self.before != self.after
+        kept, moved = (np.bincount(places[part], minlength=n_bins).tolist() for part in (~changed, changed))
+        return [Bin(*row) for row in zip(edges[:-1].tolist(), edges[1:].tolist(), kept, moved, strict=True)]
+
+    def _uncertain(self) -> list[UncertainRow]:
+        shares = self.model._share(self.domains.X_target)
+        order = np.argsort(shares, axis=1, kind="stable")
+        margin = np.take_along_axis(shares, order[:, -1:], 1) - np.take_along_axis(shares, order[:, -2:-1], 1)
+        rows = np.argsort(margin[:, 0], kind="stable")[:UNCERTAIN]
+        confidence = confidence_of(self.model, self.domains.X_target[rows])
+        # Not always the last: predict has the last word among equals.
+        second = [next(c for c in order[row, ::-1] if c != self.after[row]) for row in rows]
+        return [
+            UncertainRow(int(row), self.labels[self.after[row]], float(share), self.labels[c], self.labels[own])
+            for row, share, c, own in zip(rows, confidence, second, self.before[rows], strict=True)
+        ]
+
+    def _voices(self) -> list[Voice]:
+        if not hasattr(self.model, "coef_"):
+            return []
+        return voices(self.labels, self.names, self.plain.coef_[0], self.model.coef_)
+
+
+def source_alone(model: Any, domains: Domains) -> AdREM:
+    """The classifier of the source alone, with the loss, the C and the intercept of a model."""
+    loss = getattr(model, "loss", "hinge")
+    plain = AdREM(
+        loss="log_loss" if loss == "log_loss" else "hinge",
+        C=getattr(model, "C_", 1.0),
+        fit_intercept=getattr(model, "fit_intercept", False),
+        random_state=0,
+    )
+    plain._learn(domains._replace(X_target=domains.X_target[:0]))
+    plain.n_features_in_ = domains.X_source.shape[1]
+    return plain
+
+
+def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
+    """Share of the members that voted for a row's label, or the share that a model without members gives it."""
+    if isinstance(model, AdREM):
+        counted = model._tally(rows)
+        return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.coef_))
+    return np.asarray(model._share(rows).max(axis=1))
+
+
+def _course(history: list[dict[str, Any]]) -> list[Step]:
+    """The history of all members, iteration by iteration; nothing of methods whose iterations are others."""
+    if not history or "balanced_loss" not in history[0]:
+        return []
+    last = max(entry["iteration"] for entry in history)
+    entries = [[entry for entry in history if entry["iteration"] == k] for k in range(last + 1)]
+    names = ("n_drawn", "n_changed", "loss", "balanced_loss")
+    return [Step(k, *(_spread([entry[name] for entry in own]) for name in names)) for k, own in enumerate(entries)]
+
+
+def _spread(values: list[float]) -> Spread:
+    return Spread(float(np.mean(values)), float(min(values)), float(max(values)))

@@ -1,0 +1,116 @@
+"""What speaks for the labels before and after adapting: two tests that need no label of the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem._adrem import AdREM
+from adrem._types import Matrix
+from adrem._validation import Domains
+from adrem.diagnostics._map import some_rows
+
+Labels = NDArray[np.intp]
+NEIGHBOURS = 5
+# Target rows whose neighbours are looked for.
+COMPARED = 2000
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A value for the labels of the source's classifier alone, and for those after adapting."""
+
+    source: float
+    adapted: float
+
+    @property
+    def gain(self) -> float:
+        return self.adapted - self.source
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the verdict is founded on.
+
+    Attributes
+    ----------
+    circular : Sides or None
+        Circular validation: a classifier is trained on the target with the labels in question, and this is its accuracy
+        on the source, whose labels are known. It leans towards the source, whose classifier made its labels. None where
+        all target rows have one label.
+    neighbours : Sides or None
+        How often the nearest target rows of a target row have its label. It leans towards adapted labels, which are
+        smoother. None where there are too few rows.
+    agreement : float or None
+        Mean share of the members that agree with a label; None for methods of one classifier.
+    off_prior : Sides or None
+        Which share of the target rows would need another label for the classes to be as common as the model was told;
+        None for methods that are not told.
+    """
+
+    circular: Sides | None
+    neighbours: Sides | None
+    agreement: float | None
+    off_prior: Sides | None
+
+
+def train_back(plain: AdREM, domains: Domains, labels: Labels) -> float | None:
+    """Accuracy on the source of a classifier of the target with the given labels, trained as the plain one was."""
+    known = np.unique(labels)
+    if len(known) < 2:
+        return None
+    n_target = domains.X_target.shape[0]
+    back = AdREM(loss=plain.loss, C=plain.C_, fit_intercept=plain.fit_intercept, random_state=0)
+    back._learn(
+        Domains(
+            domains.X_target,
+            np.searchsorted(known, labels),
+            np.ones(n_target),
+            domains.X_target[:0],
+            known,
+        )
+    )
+    return float(np.mean(known[back._label(domains.X_source)] == domains.labels))
+
+
+def nearest(rows: Matrix) -> NDArray[np.intp]:
+    """The nearest other rows of every row, by the cosine between them."""
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    likeness = np.asarray(cosine_similarity(rows))
+    np.fill_diagonal(likeness, -np.inf)
+    order: NDArray[np.intp] = np.argpartition(-likeness, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
+    return order
+
+
+def gather(
+    plain: AdREM,
+    domains: Domains,
+    before: Labels,
+    after: Labels,
+    *,
+    agreement: float | None,
+    prior: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> Evidence:
+    """Compare the labels before and after adapting."""
+    changed = bool(np.any(before != after))
+    back = train_back(plain, domains, before)
+    back_adapted = train_back(plain, domains, after) if changed else back
+    circular = None if back is None or back_adapted is None else Sides(back, back_adapted)
+    neighbours = None
+    if len(before) > 2 * NEIGHBOURS:
+        rows = some_rows(len(before), COMPARED, rng)
+        near = nearest(domains.X_target[rows])
+        neighbours = Sides(*(float(np.mean(own[rows][near] == own[rows][:, None])) for own in (before, after)))
+    off_prior = None
+    if prior is not None:
+        off_prior = Sides(*(_off(own, prior) for own in (before, after)))
+    return Evidence(circular, neighbours, agreement, off_prior)
+
+
+def _off(labels: Labels, prior: NDArray[np.float64]) -> float:
+    shares = np.bincount(labels, minlength=len(prior)) / len(labels)
+    return float(0.5 * np.abs(shares - prior).sum())

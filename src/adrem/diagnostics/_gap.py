@@ -1,0 +1,98 @@
+"""How different two domains are: whether a classifier can tell them apart, and by which features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from adrem._types import Matrix
+from adrem.diagnostics._map import some_rows
+
+Array = NDArray[np.float64]
+# Rows of each domain that the domains are told apart by.
+JUDGED = 3000
+FOLDS = 3
+TOL = 0.1
+CANDIDATES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+@dataclass(frozen=True)
+class TellingFeature:
+    """A feature that gives a domain away.
+
+    `source` and `target` say how it differs: the share of the rows that have it, for sparse rows; otherwise its mean,
+    in standard deviations from the mean over both domains.
+    """
+
+    name: str
+    side: Literal["source", "target"]
+    source: float
+    target: float
+
+
+@dataclass(frozen=True)
+class DomainGap:
+    """How well the domains can be told apart.
+
+    `auc` is the chance that a row of the target looks more like the target than one of the source does, each judged by
+    a logistic regression that has not seen it: 0.5 if there is no difference, 1 if there is no doubt. `unit` says what
+    the numbers of the `features` are.
+    """
+
+    auc: float
+    features: list[TellingFeature]
+    unit: Literal["share of rows", "standard deviations"]
+
+
+def measure_gap(
+    X_source: Matrix, X_target: Matrix, names: Sequence[str], rng: np.random.Generator, n: int = 10
+) -> DomainGap | None:
+    """Tell the domains apart; n features of either side. None where a domain has less than two rows."""
+    from sklearn.metrics import roc_auc_score
+
+    from adrem.baselines.source import SourceOnly
+    from adrem.baselines.weighting import judge_domains
+    from adrem.machines._tables import stack
+
+    if min(X_source.shape[0], X_target.shape[0]) < 2:
+        return None
+    X_source, X_target = (X[some_rows(X.shape[0], JUDGED, rng)] for X in (X_source, X_target))
+    judged = judge_domains(X_source, X_target, CANDIDATES, FOLDS, TOL, seed=0)
+    is_target = np.repeat([0, 1], [X_source.shape[0], X_target.shape[0]])
+    rows = stack([X_source, X_target])
+    weights = SourceOnly("log_loss", judged.C, TOL).fit(rows, is_target).coef_[0, 0]
+    mean, deviation = _moments(rows)
+    pull = weights * deviation
+    sparse = bool(sp.issparse(rows))
+    levels = [_presence(X) if sparse else (_moments(X)[0] - mean) / deviation for X in (X_source, X_target)]
+    telling: list[tuple[Literal["source", "target"], Array]] = [("target", pull), ("source", -pull)]
+    features = [
+        TellingFeature(names[k], side, float(levels[0][k]), float(levels[1][k]))
+        for side, strength in telling
+        for k in np.argsort(-strength, kind="stable")[:n]
+        if strength[k] > 0
+    ]
+    auc = float(roc_auc_score(is_target, judged.scores))
+    return DomainGap(auc, features, "share of rows" if sparse else "standard deviations")
+
+
+def _moments(rows: Matrix) -> tuple[Array, Array]:
+    """Mean and standard deviation of every feature, one in place of zero."""
+    from sklearn.utils.sparsefuncs import mean_variance_axis
+
+    if sp.issparse(rows):
+        mean, variance = mean_variance_axis(rows, axis=0)
+    else:
+        mean, variance = rows.mean(axis=0, dtype=np.float64), rows.var(axis=0, dtype=np.float64)
+    return mean, np.sqrt(np.where(variance > 0, variance, 1.0))
+
+
+def _presence(rows: Matrix) -> Array:
+    """Share of the rows in which a feature is not zero."""
+    counts = np.bincount(rows.indices[rows.data != 0], minlength=rows.shape[1])
+    return np.asarray(counts / rows.shape[0])

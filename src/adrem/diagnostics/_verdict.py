@@ -1,0 +1,76 @@
+"""Which labels to take: the adapted ones, those of the source alone, or neither without a look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from adrem.diagnostics._evidence import Evidence
+
+# Training back may lose so much accuracy on the source before it is a reason to doubt.
+CIRCULAR_LOSS = 0.1
+# So many members have to agree with a label, on average.
+AGREEMENT = 0.85
+# If so many labels would have to change to have the shares that the model was told, and adapting brought them closer by
+# so many, the shares themselves are in doubt.
+OFF_PRIOR, CLOSER = 0.3, 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which labels to take, and the reasons, each a sentence."""
+
+    choice: Literal["adapted", "source", "unsure"]
+    reasons: list[str]
+
+    @property
+    def sentence(self) -> str:
+        """The choice in plain words."""
+        return {
+            "adapted": "Take the adapted labels.",
+            "source": "Take the labels of the source's own classifier: adapting seems to have done harm.",
+            "unsure": "Look before you trust: label some of the least certain rows by hand, and compare.",
+        }[self.choice]
+
+
+def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdict:
+    """The verdict of the evidence; its rules and what they are worth are in docs/diagnosis.md."""
+    if not n_changed:
+        return Verdict("adapted", ["Adapting changed no label: both sides say the same."])
+    reasons, doubts = [], []
+    near = evidence.neighbours
+    if near is not None and near.gain < 0:
+        reason = (
+            f"Rows that are alike had the same label more often before adapting: {near.source:.1%} of neighbours, now "
+            f"{near.adapted:.1%}."
+        )
+        return Verdict("source", [reason])
+    if near is not None:
+        reasons.append(
+            f"Rows that are alike have the same label as often as before, or more often: {near.adapted:.1%} of "
+            f"neighbours, {near.source:.1%} before."
+        )
+    back = evidence.circular
+    if back is None:
+        doubts.append("All target rows have one label.")
+    elif back.gain < -CIRCULAR_LOSS:
+        doubts.append(
+            f"A classifier of the target with its new labels gets {back.adapted:.1%} of the source right, one with the "
+            f"labels before adapting {back.source:.1%}: the two domains no longer agree on what the classes are."
+        )
+    else:
+        reasons.append(
+            f"A classifier of the target with its new labels gets {back.adapted:.1%} of the source right, one with the "
+            f"labels before adapting {back.source:.1%}."
+        )
+    if evidence.agreement is not None and evidence.agreement < AGREEMENT:
+        doubts.append(f"The members disagree: {evidence.agreement:.1%} of them stand behind a label, on average.")
+    off = evidence.off_prior
+    if off is not None and off.source >= OFF_PRIOR and off.gain < -CLOSER:
+        doubts.append(
+            f"Before adapting {off.source:.1%} of the labels were off the class shares that the model was told, now "
+            f"{off.adapted:.1%}: if these shares are not those of the target, say so by class_prior."
+        )
+    if lost_classes:
+        doubts.append(f"No target row is labelled {', '.join(map(repr, lost_classes))}.")
+    return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
