@@ -21,11 +21,9 @@ import numpy as np
 
 from adrem import AdREM
 from adrem._files import written_whole
-from adrem._validation import read_domains
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.datasets import DataSet, DomainPair, load
-from adrem.diagnostics import Sides
-from adrem.diagnostics._diagnosis import Examination
+from adrem.diagnostics import Sides, examine
 
 KEPT = 0.15
 CHOICES = ("adapted", "unsure", "source")
@@ -46,8 +44,7 @@ def skewed(data: DomainPair) -> DomainPair:
 
 def judge_pair(data: DomainPair) -> dict[str, Any]:
     model = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
-    domains = read_domains(AdREM(), data.X_source, data.y_source, X_target=data.X_target)
-    examined = Examination(model, domains, None, np.random.default_rng(0))
+    examined = examine(model, data.X_source, data.y_source, data.X_target)
     evidence, verdict = examined.judgement()
     before, after = (
         100 * float(np.mean(model.classes_[labels] == data.y_target)) for labels in (examined.before, examined.after)

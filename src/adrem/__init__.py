@@ -7,17 +7,29 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adrem import datasets, exceptions, preprocessing
+    from adrem import datasets, diagnostics, exceptions, preprocessing
     from adrem._adrem import AdREM, adapt
     from adrem._persistence import load, save
+    from adrem._report import report
 
 __version__ = version("adrem")
 
-__all__ = ["AdREM", "__version__", "adapt", "datasets", "exceptions", "load", "preprocessing", "save"]
+__all__ = [
+    "AdREM",
+    "__version__",
+    "adapt",
+    "datasets",
+    "diagnostics",
+    "exceptions",
+    "load",
+    "preprocessing",
+    "report",
+    "save",
+]
 
 # Nothing heavy is imported until it is used (PEP 562).
-_HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "save": "_persistence"}
-_MODULES = {"datasets", "exceptions", "preprocessing"}
+_HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "report": "_report", "save": "_persistence"}
+_MODULES = {"datasets", "diagnostics", "exceptions", "preprocessing"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from adrem.cli import adapt, bench, datasets
+from adrem.cli import adapt, bench, datasets, demo, predict
 
 app = typer.Typer(
     name="adrem",
@@ -17,9 +17,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
+app.command()(demo.demo)
 app.command()(adapt.adapt)
-app.command()(adapt.predict)
-app.command()(adapt.explain)
+app.command()(predict.predict)
+app.command()(predict.explain)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(bench.app, name="bench")
 

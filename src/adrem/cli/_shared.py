@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -14,6 +15,8 @@ DataHome = Annotated[
     Path | None,
     typer.Option("--data-home", help="Folder of the data sets (default: ADREM_DATA, else the cache folder)."),
 ]
+
+STANDARD = "-"  # standard input or output
 
 T = TypeVar("T")
 
@@ -49,6 +52,21 @@ def say(message: str) -> None:
     typer.echo(message, err=True)
 
 
+@contextmanager
+def stage(what: str) -> Iterator[None]:
+    """Show on a terminal what is being done, and for how long; elsewhere be quiet."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(what)
+        yield
+
+
 def terminal_width() -> int:
     """Columns to fill: those of the terminal, 80 where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() or sys.stderr.isatty() else 80

@@ -1,28 +1,33 @@
-"""adrem adapt, adrem predict, adrem explain: labels for people with files."""
+"""adrem adapt: labels for people with two files."""
 
 from __future__ import annotations
 
-import io
-import json
+import shlex
 import sys
-import textwrap
 import tomllib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from adrem.cli._shared import names_in, say, terminal_width
+from adrem.cli._outputs import (
+    AsJson,
+    Force,
+    Identifier,
+    Keep,
+    Output,
+    check_outputs,
+    summarize,
+    tell_summary,
+    write_labels,
+)
+from adrem.cli._pages import check_pages, make_file_page
+from adrem.cli._shared import STANDARD, names_in, say, stage
 
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from adrem.columns.labelling import Labels
-
-STANDARD = "-"
 # Names of the methods, and the classes and parameters behind them.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "adrem": ("AdREM", {}),
@@ -64,18 +69,12 @@ def _as_text(value: Any) -> Any:
     return "".join(f"{item}\n" for item in value) if isinstance(value, list) else value
 
 
-Output = Annotated[str, typer.Option("--output", "-o", help="Where the labels go: csv, tsv, jsonl, parquet, or -.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Keep = Annotated[str | None, typer.Option(help="Columns of the new table to write beside the labels, with commas.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a summary for programs on standard output.")]
-
-
 def adapt(
     source: Annotated[str, typer.Argument(help="The labelled table, or - for standard input.")],
     target: Annotated[str, typer.Argument(help="The table to label, or -.")],
     output: Output,
     label: Annotated[str | None, typer.Option(help="Column of SOURCE with the labels.")] = None,
-    identifier: Annotated[str | None, typer.Option("--id", help="Column that names the rows; written first.")] = None,
+    identifier: Identifier = None,
     keep: Keep = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, with commas between them.")] = None,
     text: Annotated[str | None, typer.Option(help="Columns that are text, with commas (default: found).")] = None,
@@ -89,6 +88,7 @@ def adapt(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the model, which `adrem predict` takes.")] = None,
+    report: Annotated[Path | None, typer.Option(help="File for a page about it all, HTML.")] = None,
     force: Force = False,
     as_json: AsJson = False,
     config: Annotated[
@@ -99,30 +99,35 @@ def adapt(
 
     \b
     adrem adapt books.csv kitchen.csv --label stars -o labels.csv
+    adrem adapt books.csv kitchen.csv --label stars -o labels.csv --report page.html
     adrem adapt old.parquet new.parquet --label kind --save m.adrem -o new.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     del config  # its options are in the others by now
     if source == target == STANDARD:
         raise typer.BadParameter("Only one of the two can be standard input.", param_hint="TARGET")
-    _check_outputs(output, save, force, as_json, inputs=(source, target))
+    outputs = {"--output": output, "--save": save, "--report": report}
+    check_outputs(outputs, force=force, as_json=as_json, inputs=(source, target))
     given = {"loss": loss, "prior": prior, "members": members, "iterations": iterations, "C": penalty}
-    model = _make_model(method, given, seed=seed, jobs=jobs)
+    model = make_model(method, given, seed=seed, jobs=jobs)
+    if report is not None:
+        check_pages()
     from adrem import __version__
     from adrem._persistence import save_bundle
     from adrem.columns import make_pair, read_file
     from adrem.columns.labelling import adapt_pair, label_rows
     from adrem.columns.pair import select
 
-    tables = read_file(source), read_file(target)
-    kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
-    beside = select(tables[1], kept, "--id, --keep")
-    pair = make_pair(
-        *tables,
-        label=label,
-        target_label=target_label,
-        text=names_in(text, "--text") or (),
-        left_out=[*([identifier] if identifier else []), *(names_in(drop, "--drop") or [])],
-    )
+    with stage(f"Reading {source} and {target}"):
+        tables = read_file(source), read_file(target)
+        kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
+        beside = select(tables[1], kept, "--id, --keep")
+        pair = make_pair(
+            *tables,
+            label=label,
+            target_label=target_label,
+            text=names_in(text, "--text") or (),
+            left_out=[*([identifier] if identifier else []), *(names_in(drop, "--drop") or [])],
+        )
     say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
     say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
     for note in pair.notes:
@@ -137,84 +142,24 @@ def adapt(
     if prior not in (None, "uniform", "source"):
         model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
     with _warnings_told():
-        bundle = adapt_pair(pair, model, about)
-    labels = label_rows(bundle, pair.X_target)
-    summary = _summarize(labels, pair.truth, bundle.model.classes_.tolist())
+        bundle, examined = adapt_pair(pair, model, about)
+    with stage("Judging the labels"):
+        verdict = examined.judgement()[1]
+        labels = label_rows(bundle, pair.X_target)
+    summary = summarize(labels, pair.truth, bundle.model.classes_.tolist())
+    summary["verdict"] = {**asdict(verdict), "sentence": verdict.sentence}
+    page = None
+    if report is not None:
+        with stage("Making the page"):
+            page = make_file_page(pair, examined, bundle, identifier, summary.get("accuracy"), _command())
+    # All is computed: now it is written, each file whole or not at all.
+    if page is not None and report is not None:
+        page.save(report)
     if save is not None:
         save_bundle(bundle, save)
-    _write_labels(labels, beside, output)
-    _report(summary, {"output": output, "model": None if save is None else str(save), **about}, as_json)
-
-
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")],
-    new: Annotated[str, typer.Argument(help="The table to label, or - for standard input.")],
-    output: Output,
-    identifier: Annotated[str | None, typer.Option("--id", help="Column that names the rows; written first.")] = None,
-    keep: Keep = None,
-    target_label: Annotated[str | None, typer.Option(help="Column with labels, only to score by.")] = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Label another table of the new domain by a model that was saved.
-
-    \b
-    adrem predict model.adrem more.csv -o labels.csv
-    """  # noqa: D301 - the backspace keeps the lines apart in the help
-    _check_outputs(output, None, force, as_json, inputs=(new, str(model)))
-    from adrem._persistence import load_bundle
-    from adrem.columns import read_file
-    from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import as_labels, select
-
-    if not model.is_file():
-        raise typer.BadParameter(f"There is no file {model}.", param_hint="MODEL")
-    bundle = load_bundle(model)
-    table = read_file(new)
-    kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
-    beside = select(table, kept, "--id, --keep")
-    truth = table.labels
-    if target_label is not None and table.frame is not None:
-        truth = as_labels(select(table, [target_label], "--target-label")[target_label])
-    rows, report = make_rows(bundle, table)
-    if report.missing_columns:
-        say(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
-    for name, count in {**report.filled, **report.unknown_values}.items():
-        say(f"- {count} value(s) of {name!r} are missing or were not seen before")
-    labels = label_rows(bundle, rows)
-    _write_labels(labels, beside, output)
-    about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
-    _report(_summarize(labels, truth, bundle.model.classes_.tolist()), about, as_json)
-
-
-def explain(
-    model: Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")],
-    top: Annotated[int, typer.Option(min=1, help="How many words or columns for each class.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it for programs.")] = False,
-) -> None:
-    """Show the words or columns that speak most for each class, before and after adapting.
-
-    \b
-    adrem explain model.adrem --top 15
-    """  # noqa: D301 - the backspace keeps the lines apart in the help
-    from dataclasses import asdict
-
-    from adrem._persistence import load_bundle
-    from adrem.columns.explanation import explain as explain_bundle
-
-    voices = explain_bundle(load_bundle(model), top)
-    if as_json:
-        typer.echo(json.dumps([asdict(voice) for voice in voices]))
-        return
-    for voice in voices:
-        typer.echo(f"{voice.label}")
-        for title, features in (
-            ("source alone", voice.source),
-            ("adapted", voice.adapted),
-            ("taught by the new domain", voice.taught),
-        ):
-            text = f"  {title}: {', '.join(features)}"
-            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+    write_labels(labels, beside, output)
+    places = {"saved": None if save is None else str(save), "report": None if report is None else str(report)}
+    tell_summary(summary, {"output": output, **places, **about}, as_json)
 
 
 @contextmanager
@@ -227,7 +172,7 @@ def _warnings_told() -> Iterator[None]:
         say(f"! {text.replace('class_prior', '--prior')}")
 
 
-def _make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
+def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
     """The estimator of a method; options that it does not have are wrong use."""
     from adrem import AdREM, baselines
 
@@ -275,89 +220,6 @@ def _shares_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
     return {known[name]: share for name, share in shares.items()}
 
 
-def _check_outputs(output: str, save: Path | None, force: bool, as_json: bool, inputs: tuple[str, ...]) -> None:
-    """Refuse what could not be written, before any work."""
-    if as_json and output == STANDARD:
-        raise typer.BadParameter("Labels and summary can't both go to standard output.", param_hint="--json")
-    paths = {"--output": None if output == STANDARD else Path(output), "--save": save}
-    taken = {Path(name).resolve() for name in inputs if name != STANDARD}
-    for option, path in paths.items():
-        if path is None:
-            continue
-        if not path.parent.is_dir():
-            raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=option)
-        if path.is_dir():
-            raise typer.BadParameter(f"{path} is a folder.", param_hint=option)
-        if path.resolve() in taken:
-            raise typer.BadParameter(f"{path} is used already: give each file its own name.", param_hint=option)
-        if path.exists() and not force:
-            raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
-        taken.add(path.resolve())
-    if output != STANDARD and _form(output) not in ("csv", "tsv", "jsonl", "parquet"):
-        raise typer.BadParameter(f"{output} should end in csv, tsv, jsonl or parquet.", param_hint="--output")
-
-
-def _form(output: str) -> str:
-    return "csv" if output == STANDARD else Path(output).suffix.lower().lstrip(".")
-
-
-def _write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
-    import polars as pl
-
-    from adrem._files import written_whole
-
-    columns = {"label": labels.label, "confidence": labels.confidence, "source_label": labels.source_label}
-    frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
-    clash = [name for name in beside.columns if name in frame.columns]
-    frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
-    buffer = io.BytesIO()
-    form = _form(output)
-    if form == "parquet":
-        frame.write_parquet(buffer)
-    elif form == "jsonl":
-        frame.write_ndjson(buffer)
-    else:
-        frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
-    if output == STANDARD:
-        sys.stdout.buffer.write(buffer.getvalue())
-        return
-    with written_whole(Path(output)) as file:
-        file.write(buffer.getvalue())
-
-
-def _summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
-    """What there is to say of the labels, as plain values."""
-    summary: dict[str, Any] = {
-        "rows": len(labels.label),
-        "classes": {
-            str(c): {"adapted": int((labels.label == c).sum()), "source": int((labels.source_label == c).sum())}
-            for c in classes
-        },
-        "changed": int(labels.changed.sum()),
-        "mean_confidence": float(labels.confidence.mean()),
-    }
-    if truth is not None:
-        as_text = truth.astype(str)
-        summary["accuracy"] = {
-            "adapted": float((labels.label.astype(str) == as_text).mean()),
-            "source": float((labels.source_label.astype(str) == as_text).mean()),
-        }
-    return summary
-
-
-def _report(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps({**summary, **about}))
-        return
-    width = max(5, *(len(name) for name in summary["classes"]))
-    say(f"\n{'label':<{width}} {'adapted':>9} {'source only':>12}")
-    for name, counts in summary["classes"].items():
-        say(f"{name:<{width}} {counts['adapted']:>9} {counts['source']:>12}")
-    say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
-    if "accuracy" in summary:
-        adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
-        say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
-    if about["output"] != STANDARD:
-        say(f"Labels: {about['output']}")
-    if about["model"] is not None and "source" in about:
-        say(f"Model: {about['model']}")
+def _command() -> str:
+    """The command as it was given, to be given again."""
+    return shlex.join(["adrem", *sys.argv[1:]])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,15 @@ from numpy.typing import NDArray
 from adrem._classifier import DomainClassifier
 from adrem._persistence import Bundle
 from adrem._types import Matrix
-from adrem.baselines import SourceOnly
 from adrem.columns.pair import Pair
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import Report
-from adrem.diagnostics import confidence_of
+from adrem.columns.recipe import Recipe, Report
+from adrem.diagnostics import Examination, confidence_of, examine
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+SAID = 6  # columns of a row that has no text
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,12 @@ class Labels:
         return changed
 
 
-def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> Bundle:
-    """Fit a model to a pair, and the classifier of its source alone with the same C and loss."""
+def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
+    """Fit a model to a pair, and examine it beside the classifier of its source alone."""
     model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
-    loss: Any = getattr(model, "loss", "hinge")
-    plain = SourceOnly("hinge" if loss == "squared" else loss, C=getattr(model, "C_", 1.0))
-    plain.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
-    return Bundle(model, plain.coef_[0], plain.intercept_[0], pair.recipe, pair.scales, about)
+    examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
+    plain = examined.plain
+    return Bundle(model, plain.coef_[0], plain.intercept_[0], pair.recipe, pair.scales, about), examined
 
 
 def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
@@ -62,3 +66,21 @@ def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, Report]:
     if n_features != len(bundle.scales):
         raise ValueError(f"{table.name} has {n_features} features, the model was learnt from {len(bundle.scales)}.")
     return table.rows / bundle.scales, Report()
+
+
+class RowTexts(Sequence[str]):
+    """What each row of a table says, put together when it is asked for: its name, its texts, else its values."""
+
+    def __init__(self, frame: DataFrame, recipe: Recipe, identifier: str | None) -> None:
+        self._frame = frame
+        self._named = [identifier] if identifier is not None and identifier in frame.columns else []
+        self._said = list(recipe.terms) or [*recipe.categories, *recipe.numbers][:SAID]
+        self._alone = bool(recipe.terms)
+
+    def __len__(self) -> int:
+        return self._frame.height
+
+    def __getitem__(self, row: Any) -> Any:
+        values = self._frame.row(row, named=True)
+        said = [str(values[name]) if self._alone else f"{name} {values[name]}" for name in self._said]
+        return ", ".join([*(str(values[name]) for name in self._named), *said])

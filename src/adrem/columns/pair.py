@@ -28,7 +28,8 @@ class Pair:
     """Rows of a source with their labels, rows of a target, how they were made, and what a person should know of it.
 
     `truth` holds labels of the target, only to score by. `recipe` makes rows of tables with columns; files of numbers
-    have none, and their rows are divided by `scales`.
+    have none, and their rows are divided by `scales`. `frames` are the tables that the rows were made of, and
+    `source_places` the rows of the source's file that they are.
     """
 
     X_source: Matrix
@@ -38,6 +39,8 @@ class Pair:
     recipe: Recipe | None
     scales: NDArray[np.float64]
     notes: list[str] = field(default_factory=list)
+    frames: tuple[DataFrame, DataFrame] | None = None
+    source_places: NDArray[np.intp] | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -120,6 +123,7 @@ def _pair_of_columns(
             raise ValueError(f"{table.name} has no column {name!r}; it has {columns}.")
     notes = []
     has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
+    places = np.flatnonzero(has_label.to_numpy())
     if not has_label.all():
         notes.append(f"{frame.height - has_label.sum()} row(s) of {source.name} without a label were left out")
         frame = frame.filter(has_label)
@@ -135,9 +139,8 @@ def _pair_of_columns(
     )
     recipe, X_source, X_target, report = make_recipe(roles, frame, other)
     truth = None if target_label is None else as_labels(other[target_label])
-    return Pair(
-        X_source, y, X_target, truth, recipe, recipe.scales, notes + describe(roles, recipe, report, source, target)
-    )
+    notes += describe(roles, recipe, report, source, target)
+    return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
 
 
 def as_labels(column: Series) -> NDArray[Any]:

@@ -28,10 +28,11 @@ CONSTANT = "(constant)"
 
 @dataclass
 class Report:
-    """What was noticed while a table was turned into rows: values filled, categories and columns that are not known."""
+    """What was noticed while a table was turned into rows: values filled; categories, words, columns not known."""
 
     filled: dict[str, int] = field(default_factory=dict)
     unknown_values: dict[str, int] = field(default_factory=dict)
+    without_words: dict[str, int] = field(default_factory=dict)
     missing_columns: list[str] = field(default_factory=list)
     new_columns: list[str] = field(default_factory=list)
 
@@ -74,8 +75,13 @@ class Recipe:
         )
         if len(report.missing_columns) == len(self.columns):
             raise ValueError(f"None of the columns {self.columns} is in the table; it has {frame.columns}.")
-        blocks = [self._numbers(frame, report), self._categories(frame, report)]
-        blocks += [_count_terms(_strings(frame, name), terms) for name, terms in self.terms.items()]
+        blocks: list[Matrix] = [self._numbers(frame, report), self._categories(frame, report)]
+        for name, terms in self.terms.items():
+            counts = _count_terms(_strings(frame, name), terms)
+            empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
+            if empty and name in frame.columns:
+                report.without_words[name] = empty
+            blocks.append(counts)
         rows = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
         return self._scaled(rows), report
 

@@ -6,12 +6,14 @@ from adrem.diagnostics._diagnosis import (
     Bin,
     ClassShare,
     Diagnosis,
+    Examination,
     Move,
     Spread,
     Step,
     UncertainRow,
     confidence_of,
     diagnose,
+    examine,
 )
 from adrem.diagnostics._evidence import Evidence, Sides
 from adrem.diagnostics._gap import DomainGap, TellingFeature
@@ -25,6 +27,7 @@ __all__ = [
     "Diagnosis",
     "DomainGap",
     "Evidence",
+    "Examination",
     "Map",
     "Move",
     "Sides",
@@ -36,5 +39,6 @@ __all__ = [
     "Voice",
     "confidence_of",
     "diagnose",
+    "examine",
     "voices",
 ]

@@ -187,9 +187,21 @@ def diagnose(
     >>> diagnosis.n_changed, diagnosis.verdict.choice
     (49, 'adapted')
     """
+    return examine(model, X_source, y_source, X_target, feature_names, random_state).diagnosis()
+
+
+def examine(
+    model: Any,
+    X_source: Any,
+    y_source: Any,
+    X_target: Any,
+    feature_names: Sequence[str] | None = None,
+    random_state: int = 0,
+) -> Examination:
+    """A model beside the classifier of the source alone, for whoever does not want all of a diagnosis."""
     check_is_fitted(model)
     domains = _read(model, X_source, y_source, X_target)
-    return Examination(model, domains, feature_names, np.random.default_rng(random_state)).diagnosis()
+    return Examination(model, domains, feature_names, np.random.default_rng(random_state))
 
 
 def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:

@@ -67,15 +67,24 @@ def measure_gap(
     rows = stack([X_source, X_target])
     weights = SourceOnly("log_loss", judged.C, TOL).fit(rows, is_target).coef_[0, 0]
     mean, deviation = _moments(rows)
-    pull = weights * deviation
+    source_mean, target_mean = _moments(X_source)[0], _moments(X_target)[0]
+    # What a feature adds to the difference between the mean scores of the domains.
+    pull = weights * (target_mean - source_mean)
     sparse = bool(sp.issparse(rows))
-    levels = [_presence(X) if sparse else (_moments(X)[0] - mean) / deviation for X in (X_source, X_target)]
-    telling: list[tuple[Literal["source", "target"], Array]] = [("target", pull), ("source", -pull)]
+    in_source, in_target = (
+        (_presence(X_source), _presence(X_target))
+        if sparse
+        else ((source_mean - mean) / deviation, (target_mean - mean) / deviation)
+    )
+    more_common: list[tuple[Literal["source", "target"], NDArray[np.bool_]]] = [
+        ("target", target_mean > source_mean),
+        ("source", target_mean < source_mean),
+    ]
     features = [
-        TellingFeature(names[k], side, float(levels[0][k]), float(levels[1][k]))
-        for side, strength in telling
-        for k in np.argsort(-strength, kind="stable")[:n]
-        if strength[k] > 0
+        TellingFeature(names[k], side, float(in_source[k]), float(in_target[k]))
+        for side, telling in more_common
+        for k in np.argsort(-np.where(telling, pull, 0.0), kind="stable")[:n]
+        if telling[k] and pull[k] > 0
     ]
     auc = float(roc_auc_score(is_target, judged.scores))
     return DomainGap(auc, features, "share of rows" if sparse else "standard deviations")

@@ -20,7 +20,7 @@ LEAST = 8  # rows, below which there is nothing to draw
 
 @dataclass(frozen=True)
 class Map:
-    """Some rows of either domain, by their position in it, and where they lie on the map."""
+    """Some rows of either domain, by their position in it, and where they lie on a map from -1 to 1."""
 
     source_rows: list[int]
     target_rows: list[int]
@@ -49,6 +49,7 @@ def draw_map(X_source: Matrix, X_target: Matrix, rng: np.random.Generator) -> Ma
     # Threads that wait for each other on a busy machine take ten times as long as one that does not.
     with threadpool_limits(limits=1):
         points = TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(places)
+    points = points - (points.min(axis=0) + points.max(axis=0)) / 2
     span = np.abs(points).max()
     pairs = [(round(float(x), 4), round(float(y), 4)) for x, y in points / (span or 1.0)]
     n_source = len(chosen[0])

@@ -41,36 +41,40 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdic
     near = evidence.neighbours
     if near is not None and near.gain < 0:
         reason = (
-            f"Rows that are alike had the same label more often before adapting: {near.source:.1%} of neighbours, now "
-            f"{near.adapted:.1%}."
+            f"Rows that are alike had the same label more often before adapting: {_percent(near.source)} of "
+            f"neighbours, now {_percent(near.adapted)}."
         )
         return Verdict("source", [reason])
     if near is not None:
+        often = "more often than" if near.gain > 0 else "as often as"
         reasons.append(
-            f"Rows that are alike have the same label as often as before, or more often: {near.adapted:.1%} of "
-            f"neighbours, {near.source:.1%} before."
+            f"Rows that are alike have the same label {often} before adapting: {_percent(near.adapted)} of neighbours, "
+            f"{_percent(near.source)} before."
         )
     back = evidence.circular
     if back is None:
         doubts.append("All target rows have one label.")
-    elif back.gain < -CIRCULAR_LOSS:
-        doubts.append(
-            f"A classifier of the target with its new labels gets {back.adapted:.1%} of the source right, one with the "
-            f"labels before adapting {back.source:.1%}: the two domains no longer agree on what the classes are."
-        )
     else:
-        reasons.append(
-            f"A classifier of the target with its new labels gets {back.adapted:.1%} of the source right, one with the "
-            f"labels before adapting {back.source:.1%}."
+        found = (
+            f"A classifier of the target with its new labels gets {_percent(back.adapted)} of the source right, one "
+            f"with the labels before adapting {_percent(back.source)}"
         )
+        if back.gain < -CIRCULAR_LOSS:
+            doubts.append(f"{found}: the two domains no longer agree on what the classes are.")
+        else:
+            reasons.append(f"{found}.")
     if evidence.agreement is not None and evidence.agreement < AGREEMENT:
-        doubts.append(f"The members disagree: {evidence.agreement:.1%} of them stand behind a label, on average.")
+        doubts.append(f"The members disagree: {_percent(evidence.agreement)} of them stand behind a label, on average.")
     off = evidence.off_prior
     if off is not None and off.source >= OFF_PRIOR and off.gain < -CLOSER:
         doubts.append(
-            f"Before adapting {off.source:.1%} of the labels were off the class shares that the model was told, now "
-            f"{off.adapted:.1%}: if these shares are not those of the target, say so by class_prior."
+            f"Before adapting {_percent(off.source)} of the labels were off the class shares that the model was told, "
+            f"now {_percent(off.adapted)}: if these shares are not those of the target, say so by class_prior."
         )
     if lost_classes:
         doubts.append(f"No target row is labelled {', '.join(map(repr, lost_classes))}.")
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
