@@ -21,6 +21,7 @@ figures: .venv/.dev ## draw the pictures that the README and docs show
 	$(BIN)/adrem bench figure toy-rotated -o docs/pictures
 	$(BIN)/adrem bench figure toy-balance -o docs/pictures
 	$(BIN)/python examples/demo.py docs/pictures/demo.png
+	$(BIN)/python benchmarks/page_picture.py docs/pictures/page.png
 
 TABLES := amazon-standard amazon-full office-caltech-standard office-caltech-full office-31 cross-dataset-testbed
 

@@ -67,10 +67,10 @@ def run(protocol: Protocol, data: DataSet, target: str) -> list[dict[str, Any]]:
     return rows
 
 
-def summarize(rows: list[dict[str, Any]]) -> None:
+def summarize(rows: list[dict[str, Any]]) -> list[str]:
     """A line for each table: how the verdicts fell, and what following them wins against always adapting."""
     heads = ("target", "table", "pairs", "gain of adapting", *CHOICES, "sides right", "against always adapting")
-    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    lines = [f"| {' | '.join(heads)} |", f"{'|---' * len(heads)}|"]
     groups = list(dict.fromkeys((row["target"], row["protocol"]) for row in rows))
     for target, protocol in [*groups, *((target, "all") for target in dict.fromkeys(t for t, _ in groups))]:
         own = [row for row in rows if row["target"] == target and protocol in (row["protocol"], "all")]
@@ -83,7 +83,8 @@ def summarize(rows: list[dict[str, Any]]) -> None:
         won = np.mean([-row["gain"] if row["verdict"] == "source" else 0.0 for row in own])
         mean = np.mean([row["gain"] for row in own])
         line = (target, protocol, str(len(own)), f"{mean:+.1f}", *cells, f"{right} of {len(sure)}", f"{won:+.2f}")
-        print(f"| {' | '.join(line)} |")
+        lines.append(f"| {' | '.join(line)} |")
+    return lines
 
 
 def main() -> None:
@@ -101,7 +102,7 @@ def main() -> None:
         rows += run(protocol, data, "as it is")
         if protocol.name in SKEWED:
             rows += run(protocol, data, "skewed")
-    summarize(rows)
+    print("\n".join(summarize(rows)))
     if out is not None:
         with written_whole(out) as file:
             file.write(_as_csv(rows))

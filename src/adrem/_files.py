@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -17,6 +20,10 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         with temporary.open("xb") as file:
             yield file
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise OSError(
+                error.errno, f"{error.strerror}: {path} was not written. Make room, or name another place"
+            ) from error
         raise

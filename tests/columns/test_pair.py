@@ -92,7 +92,7 @@ def test_files_of_numbers(tmp_path: Path) -> None:
 
 
 def test_labels_stay_what_is_written(tmp_path: Path) -> None:
-    rows = "\n".join(f"{k},{('01', '1', 'NA', '0.5')[k % 4]}" for k in range(40))
+    rows = "\n".join(f"{k * k},{('01', '1', 'NA', '0.5')[k % 4]}" for k in range(40))
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(f"n,y\n{rows}\n")
     tables = [read_file(str(tmp_path / name)) for name in ("a.csv", "b.csv")]

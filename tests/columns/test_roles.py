@@ -18,7 +18,8 @@ def frames(**columns: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_every_kind_is_known_by_its_values() -> None:
     source, target = frames(
-        price=[float(k) for k in range(N)],
+        price=[1.5 * k for k in range(N)],
+        number=range(N),
         stars=[k % 5 for k in range(N)],
         sold=[k % 2 == 0 for k in range(N)],
         review=[f"this thing number {k} is quite good" for k in range(N)],
@@ -30,6 +31,7 @@ def test_every_kind_is_known_by_its_values() -> None:
     roles = {role.column: role.kind for role in assign_roles(source, target).shared}
     assert roles == {
         "price": "number",
+        "number": "identifier",
         "stars": "number",
         "sold": "number",
         "review": "text",
@@ -41,7 +43,7 @@ def test_every_kind_is_known_by_its_values() -> None:
 
 
 def test_a_reason_is_given_and_the_user_knows_better() -> None:
-    source, target = frames(sku=[f"A-{k}" for k in range(N)], n=range(N))
+    source, target = frames(sku=[f"A-{k}" for k in range(N)], n=range(0, 2 * N, 2))
     [sku, _] = assign_roles(source, target).shared
     assert sku.reason == "60 distinct values in 60 rows"
     assert not sku.is_learnt
@@ -52,7 +54,7 @@ def test_a_reason_is_given_and_the_user_knows_better() -> None:
 
 
 def test_columns_of_one_file_are_listed() -> None:
-    source, target = frames(n=range(N))
+    source, target = frames(n=range(0, 2 * N, 2))
     roles = assign_roles(
         source.with_columns(label=pl.lit("a"), more=pl.lit(1)), target.with_columns(other=pl.lit(1)), left_out=["label"]
     )
@@ -69,7 +71,7 @@ def test_columns_of_one_file_are_listed() -> None:
     ],
 )
 def test_dates_are_refused_with_a_hint(values: Any) -> None:
-    source, target = frames(when=values, n=range(N))
+    source, target = frames(when=values, n=range(0, 2 * N, 2))
     with pytest.raises(ValueError, match=r"Column 'when' holds dates.*make numbers.*--drop when"):
         assign_roles(source, target)
     assert assign_roles(source, target, left_out=["when"]).of_kind("number") == ["n"]

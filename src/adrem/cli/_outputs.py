@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli._shared import STANDARD, say, terminal_width
+from adrem.cli._shared import STANDARD, say, say_wrapped
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -127,11 +126,13 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
         say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
     if "unknown_labels" in summary:
         strange = summary["unknown_labels"]
-        say(f"! {strange['rows']} of the labels to score by are none of the source's: {', '.join(strange['labels'])}")
+        say_wrapped(
+            f"! {strange['rows']} of the labels to score by are none of the source's: {', '.join(strange['labels'])}"
+        )
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
         for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
-            say(textwrap.fill(line, terminal_width(), subsequent_indent="  "))
+            say_wrapped(line)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):
         if about.get(name) not in (None, STANDARD):
             say(f"{title}: {about[name]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,11 @@ def check_home(home: Path | None) -> None:
 def say(message: str) -> None:
     """Tell the person, without touching what goes to standard output."""
     typer.echo(message, err=True)
+
+
+def say_wrapped(message: str) -> None:
+    """Tell the person in lines that fit the terminal, all but the first indented."""
+    say(textwrap.fill(message, terminal_width(), subsequent_indent="  ", break_long_words=False))
 
 
 @contextmanager

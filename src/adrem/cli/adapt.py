@@ -26,7 +26,7 @@ from adrem.cli._outputs import (
     write_labels,
 )
 from adrem.cli._pages import check_pages, make_file_page
-from adrem.cli._shared import STANDARD, names_in, say, stage
+from adrem.cli._shared import STANDARD, names_in, say, say_wrapped, stage
 
 # Names of the methods, and the classes and parameters behind them.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -131,7 +131,7 @@ def adapt(
     say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
     say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
     for note in pair.notes:
-        say(f"- {note}")
+        say_wrapped(f"- {note}")
     about = {
         "adrem": __version__,
         "method": method,
@@ -169,7 +169,7 @@ def _warnings_told() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"! {text.replace('class_prior', '--prior')}")
+        say_wrapped(f"! {text.replace('class_prior', '--prior')}")
 
 
 def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:

@@ -20,7 +20,7 @@ from adrem.cli._outputs import (
     tell_summary,
     write_labels,
 )
-from adrem.cli._shared import names_in, say, stage, terminal_width
+from adrem.cli._shared import names_in, say_wrapped, stage, terminal_width
 
 Model = Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")]
 
@@ -57,11 +57,11 @@ def predict(
             truth = as_labels(select(table, [target_label], "--target-label")[target_label])
         rows, report = make_rows(bundle, table)
     if report.missing_columns:
-        say(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
+        say_wrapped(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
     for name, count in {**report.filled, **report.unknown_values}.items():
-        say(f"- {count} value(s) of {name!r} are missing or were not seen before")
+        say_wrapped(f"- {count} value(s) of {name!r} are missing or were not seen before")
     for name, count in report.without_words.items():
-        say(f"- {count} text(s) of {name!r} have no word that the model knows")
+        say_wrapped(f"- {count} text(s) of {name!r} have no word that the model knows")
     labels = label_rows(bundle, rows)
     write_labels(labels, beside, output)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}

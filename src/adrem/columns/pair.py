@@ -153,14 +153,20 @@ def as_labels(column: Series) -> NDArray[Any]:
 
 def check_labels(labels: NDArray[Any], what: str) -> None:
     """Refuse labels that are no classes."""
-    n_distinct = len(set(labels.tolist()))
+    n_distinct = _count_distinct(labels)
     if n_distinct < 2:
         raise ValueError(f"{what} has one value only, {labels.tolist()[0]!r}: a classifier needs at least two classes.")
-    if n_distinct > max(100, len(labels) // 2):
+    if n_distinct > max(2, len(labels) // 2):
         raise ValueError(
             f"{what} has {n_distinct} distinct values in {len(labels)} rows: labels have to repeat. Is it the right "
             "column?"
         )
+
+
+def _count_distinct(labels: NDArray[Any]) -> int:
+    import polars as pl
+
+    return pl.Series(labels.tolist() if labels.dtype == object else labels).n_unique()
 
 
 def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, target: FileTable) -> list[str]:

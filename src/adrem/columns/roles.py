@@ -109,9 +109,16 @@ def _role(source: Series, target: Series, is_text: bool) -> Role:
     if n_numbers > UNIQUE * n_values:
         if numbers.drop_nulls().n_unique() < 2:
             return Role(name, "constant", "one value")
+        if all(_counts_rows(as_numbers(series)) for series in (source, target)):
+            return Role(name, "identifier", "it counts the rows")
         odd = n_values - n_numbers
         return Role(name, "number", f"{odd} value(s) that are no numbers" if odd else "numbers")
     return _role_of_strings(name, values)
+
+
+def _counts_rows(numbers: Series) -> bool:
+    """Whether a column is the numbers of the rows: whole, and each one more than the one before."""
+    return len(numbers) > FEW and bool((numbers.diff().slice(1) == 1).all(ignore_nulls=False))
 
 
 def as_strings(series: Series) -> Series:

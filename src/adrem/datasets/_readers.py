@@ -61,7 +61,18 @@ def read_npz(content: bytes, name: str) -> Table:
 
     def unpack() -> dict[str, Any]:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+            return {key: plain(archive, key) for key in archive.files}
+
+    def plain(archive: Any, key: str) -> Any:
+        try:
+            return archive[key]
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise DamagedDataError(
+                f"{name}: `{key}` holds Python objects, which are not read because they could run code: save plain "
+                f"arrays, for example {key}.astype(str)."
+            ) from error
 
     arrays = guarded(name, "a numpy archive", unpack)
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():

@@ -380,4 +380,5 @@ def _course(history: list[dict[str, Any]]) -> list[Step]:
 
 
 def _spread(values: list[float]) -> Spread:
-    return Spread(float(np.mean(values)), float(min(values)), float(max(values)))
+    low, high = float(min(values)), float(max(values))
+    return Spread(min(max(float(np.mean(values)), low), high), low, high)

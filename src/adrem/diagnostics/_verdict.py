@@ -27,8 +27,8 @@ class Verdict:
     def sentence(self) -> str:
         """The choice in plain words."""
         return {
-            "adapted": "Take the adapted labels.",
-            "source": "Take the labels of the source's own classifier: adapting seems to have done harm.",
+            "adapted": "Of the two, take the adapted labels.",
+            "source": "Of the two, take the labels of the source alone: adapting seems to have done harm.",
             "unsure": "Look before you trust: label some of the least certain rows by hand, and compare.",
         }[self.choice]
 

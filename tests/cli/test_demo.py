@@ -1,0 +1,28 @@
+"""The first command of a newcomer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+
+def test_it_needs_nothing_and_leaves_a_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = adrem("demo")
+    assert code == 0
+    assert "     all       72.7 %    88.5 %" in out
+    page = tmp_path / "adrem-demo.html"
+    assert f"Page: {page}" in out
+    first = page.read_text("utf-8")
+    assert "Digits through another camera" in first
+    # Its own page it may replace, what else stands there it may not.
+    assert adrem("demo").code == 0
+    assert page.read_text("utf-8") == first
+    page.write_text("precious")
+    code, _, err = adrem("demo")
+    assert (code, "exists: --force replaces it" in " ".join(err.split())) == (2, True)
+    assert page.read_text() == "precious"
+    code, _, err = adrem("demo", "-o", "nowhere/page.html")
+    assert (code, "There is no folder nowhere" in " ".join(err.split())) == (2, True)

@@ -1,0 +1,50 @@
+"""The verdict follows from the evidence, and says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adrem.diagnostics import Evidence, Sides
+from adrem.diagnostics._verdict import judge
+
+GOOD = Evidence(Sides(0.8, 0.78), Sides(0.6, 0.7), 0.95, Sides(0.2, 0.05))
+
+
+def test_good_labels_are_taken() -> None:
+    verdict = judge(GOOD, [], 10)
+    assert verdict.choice == "adapted"
+    assert "70.0 % of neighbours, 60.0 % before" in verdict.reasons[0]
+
+
+def test_neighbours_that_drift_apart_speak_for_the_source() -> None:
+    verdict = judge(replace(GOOD, neighbours=Sides(0.7, 0.69)), [], 10)
+    assert verdict.choice == "source"
+    assert "69.0 %" in verdict.reasons[0]
+    assert "adapting seems to have done harm" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("evidence", "lost", "reason"),
+    [
+        (replace(GOOD, circular=Sides(0.8, 0.69)), [], "no longer agree"),
+        (replace(GOOD, circular=None), [], "one label"),
+        (replace(GOOD, agreement=0.8), [], "members disagree"),
+        (replace(GOOD, off_prior=Sides(0.4, 0.3)), [], "class_prior"),
+        (GOOD, ["rare"], "'rare'"),
+    ],
+)
+def test_doubts_are_told(evidence: Evidence, lost: list[str], reason: str) -> None:
+    verdict = judge(evidence, lost, 10)
+    assert verdict.choice == "unsure"
+    assert len(verdict.reasons) == 1
+    assert reason in verdict.reasons[0]
+
+
+def test_without_a_change_there_is_nothing_to_choose() -> None:
+    assert judge(replace(GOOD, agreement=0.1), [], 0).choice == "adapted"
+
+
+def test_what_is_not_known_is_no_reason() -> None:
+    assert judge(Evidence(Sides(0.8, 0.8), None, None, None), [], 1).choice == "adapted"

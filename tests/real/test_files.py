@@ -1,0 +1,128 @@
+"""Real files from the command line give what Python gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from commands import Command
+from sklearn.datasets import dump_svmlight_file
+
+from adrem import AdREM
+from adrem.datasets import DomainPair, load
+from adrem.preprocessing import JointStdScaler, transform_pair
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def accuracy_of_python(data: DomainPair) -> float:
+    X_source, X_target = transform_pair(JointStdScaler(), data.X_source, data.X_target)
+    model = AdREM(random_state=0).fit(X_source, data.y_source, X_target=X_target)
+    return float(np.mean(model.transduction_ == data.y_target))
+
+
+def adapted(adrem: Command, *words: object) -> dict[str, Any]:
+    code, out, err = adrem("adapt", *words, "-o", "labels.csv", "--json")
+    assert code == 0, err
+    summary: dict[str, Any] = json.loads(out)
+    return summary
+
+
+def test_amazon_as_text(adrem: Command, folder: Path) -> None:
+    """Words written out as a column of text, each as often as it is counted."""
+    data = load("amazon-reviews")
+    pair = data.pair("B", "K", preprocess=False)
+    assert data.feature_names is not None
+    names = np.asarray(data.feature_names)
+    single = np.array(["_" not in name and name.isalnum() and len(name) > 1 for name in names])
+    words = names[single]
+    for name, X, y in (("books.csv", pair.X_source, pair.y_source), ("kitchen.csv", pair.X_target, pair.y_target)):
+        counts = X[:, np.flatnonzero(single)].tocsr()
+        texts = []
+        for k in range(counts.shape[0]):
+            row = slice(counts.indptr[k], counts.indptr[k + 1])
+            texts.append(" ".join(np.repeat(words[counts.indices[row]], counts.data[row].astype(int))))
+        pl.DataFrame({"review": texts, "stars": y}).write_csv(folder / name)
+    summary = adapted(
+        adrem, "books.csv", "kitchen.csv", "--label", "stars", "--target-label", "stars", "--report", "page.html"
+    )
+    assert summary["accuracy"]["adapted"] > 0.79
+    assert summary["accuracy"]["adapted"] > summary["accuracy"]["source"] + 0.05
+    assert summary["verdict"]["choice"] == "adapted"
+    # The Python route over the very same texts.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    frames = [pl.read_csv(folder / name) for name in ("books.csv", "kitchen.csv")]
+    counter = CountVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", dtype=np.float64)  # noqa: S106
+    counter.fit([text or "" for frame in frames for text in frame["review"]])
+    rows = [counter.transform([text or "" for text in frame["review"]]) for frame in frames]
+    python = DomainPair(rows[0], frames[0]["stars"].to_numpy(), rows[1], frames[1]["stars"].to_numpy())
+    assert summary["accuracy"]["adapted"] == pytest.approx(accuracy_of_python(python), abs=0.002)
+
+
+def test_amazon_as_svmlight_with_all_its_features(adrem: Command, folder: Path) -> None:
+    pair = load("amazon-reviews").pair("E", "D", preprocess=False)
+    assert pair.X_source.shape[1] == 473_856
+    for name, X, y in (("e.svmlight", pair.X_source, pair.y_source), ("d.svmlight", pair.X_target, pair.y_target)):
+        matrix = sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+        dump_svmlight_file(matrix, np.unique(y, return_inverse=True)[1], str(folder / name), zero_based=True)
+    summary = adapted(adrem, "e.svmlight", "d.svmlight")
+    assert summary["accuracy"]["adapted"] == pytest.approx(accuracy_of_python(pair), abs=0.002)
+    assert summary["accuracy"]["adapted"] > summary["accuracy"]["source"] + 0.05
+
+
+def test_office_caltech_as_npz(adrem: Command, folder: Path) -> None:
+    pair = load("office-caltech-resnet50").pair("A", "W", preprocess=False)
+    rectified = pair._replace(X_source=np.maximum(pair.X_source, 0), X_target=np.maximum(pair.X_target, 0))
+    np.savez(folder / "amazon.npz", x=rectified.X_source, y=pair.y_source)
+    np.savez(folder / "webcam.npz", x=rectified.X_target, y=pair.y_target)
+    summary = adapted(adrem, "amazon.npz", "webcam.npz", "--save", "m.adrem", "--report", "page.html")
+    assert summary["accuracy"]["adapted"] == pytest.approx(accuracy_of_python(rectified), abs=0.002)
+    assert summary["accuracy"]["adapted"] > 0.95
+    code, _, err = adrem("predict", "m.adrem", "webcam.npz", "-o", "again.csv")
+    assert code == 0, err
+    assert pl.read_csv("again.csv").equals(pl.read_csv("labels.csv"))
+    assert (folder / "page.html").stat().st_size < 2_000_000
+
+
+def test_a_table_of_all_kinds_of_columns_as_parquet(adrem: Command, folder: Path) -> None:
+    """Numbers with holes, categories, text and names of rows in one file: SURF features made into such a table."""
+    pair = load("office-caltech-surf").pair("D", "W", preprocess=False)
+    rng = np.random.RandomState(0)
+    for name, X, y in (
+        ("dslr.parquet", pair.X_source, pair.y_source),
+        ("webcam.parquet", pair.X_target, pair.y_target),
+    ):
+        rows = np.asarray(X, dtype=float)
+        shares = rows / rows.sum(axis=1, keepdims=True)
+        numbers = {f"n{k}": np.where(rng.uniform(size=len(y)) < 0.05, np.nan, shares[:, k]) for k in range(600)}
+        texts = [" ".join(f"w{k}" for k in np.flatnonzero(row[600:])) for row in rows]
+        largest = [f"bin {k}" for k in rows.argmax(axis=1) // 100]
+        names = [f"image-{k}" for k in range(len(y))]
+        kind = [str(label) for label in y]
+        frame = pl.DataFrame({"name": names, "words": texts, "largest": largest, "kind": kind, **numbers})
+        frame.write_parquet(folder / name)
+    summary = adapted(
+        adrem, "dslr.parquet", "webcam.parquet", "--label", "kind", "--target-label", "kind", "--save", "m.adrem",
+        "--report", "page.html",
+    )  # fmt: skip
+    assert summary["accuracy"]["adapted"] > 0.7
+    code, out, _ = adrem("explain", "m.adrem", "--json")
+    features = {word for voice in json.loads(out) for word in voice["adapted"]}
+    assert code == 0
+    assert any(word.startswith("words: w") for word in features)
+    assert any(word.startswith("n") for word in features)
+    shuffled = pl.read_parquet(folder / "webcam.parquet").select(pl.all().shuffle(seed=0)).select("words", "largest")
+    shuffled.write_parquet(folder / "fewer.parquet")
+    code, _, err = adrem("predict", "m.adrem", "fewer.parquet", "-o", "fewer.csv")
+    assert code == 0
+    assert "not in fewer.parquet, taken as missing: n0, n1" in " ".join(err.split())
