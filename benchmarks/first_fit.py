@@ -34,7 +34,7 @@ print(seconds[0] - seconds[1])
 def overhead(cache: str, *arguments: str) -> float:
     command = [sys.executable, "-c", CODE, *arguments]
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)  # noqa: S603
+    return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def run_alone(kind: str, n_rows: int, n_features: int, n_classes: int, machine: 
 def run(*shape: Any) -> dict[str, Any]:
     """The same in a process of its own."""
     command = [sys.executable, __file__, "--alone", json.dumps(shape)]
-    result: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)  # noqa: S603
+    result: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return result
 
 

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from adrem.benchmark.methods import Method, find_methods
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.benchmark.store import Cell, Store
-from adrem.datasets import DataSet, load
+from adrem.datasets import DataSet, DomainPair, load
 from adrem.exceptions import DamagedDataError, DataNotFoundError, MethodFailedError
 
 Home = str | Path | None
@@ -107,10 +107,16 @@ def load_cached(name: str, home: Home) -> DataSet:
     return load(name, home)
 
 
+@lru_cache(maxsize=1)
+def _pair_of(table: str, features: str, pair: str, repetition: int, home: Home) -> DomainPair:
+    """The rows of a cell, made once for all methods that follow each other; none of them changes what it is given."""
+    protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (table, features))
+    return protocol.make_pair(load_cached(protocol.data, home), pair, repetition)
+
+
 def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
     """Label the target of a cell, and score the labels; or say why a peer gave none."""
-    protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (cell.task, cell.features))
-    data = protocol.make_pair(load_cached(protocol.data, home), cell.pair, cell.repetition)
+    data = _pair_of(cell.task, cell.features, cell.pair, cell.repetition, home)
     [method] = find_methods([cell.method])
     begin = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
