@@ -108,15 +108,16 @@ def load_cached(name: str, home: Home) -> DataSet:
 
 
 @lru_cache(maxsize=1)
-def _pair_of(table: str, features: str, pair: str, repetition: int, home: Home) -> DomainPair:
+def _pair_of(table: str, features: str, pair: str, repetition: int, checksum: str, home: Home) -> DomainPair:
     """The rows of a cell, made once for all methods that follow each other; none of them changes what it is given."""
+    del checksum  # other data, other rows
     protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (table, features))
     return protocol.make_pair(load_cached(protocol.data, home), pair, repetition)
 
 
 def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
     """Label the target of a cell, and score the labels; or say why a peer gave none."""
-    data = _pair_of(cell.task, cell.features, cell.pair, cell.repetition, home)
+    data = _pair_of(cell.task, cell.features, cell.pair, cell.repetition, cell.data, home)
     [method] = find_methods([cell.method])
     begin = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
