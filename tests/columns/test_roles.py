@@ -98,3 +98,15 @@ def test_numbers_may_be_written_and_a_few_may_be_none() -> None:
     a, b = assign_roles(source, target).shared
     assert (a.kind, a.reason) == ("number", "1 value(s) that are no numbers")
     assert (b.kind, b.reason) == ("number", "numbers")
+
+
+def test_words_may_stand_on_lines_of_their_own() -> None:
+    source, target = frames(review=[f"this\nthing\tnumber {k}\nis good" for k in range(N)], n=range(0, 2 * N, 2))
+    assert assign_roles(source, target).of_kind("text") == ["review"]
+
+
+@pytest.mark.parametrize("form", ["{},50", "$ {}.30", "{} 000,0 €"])
+def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
+    source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
+    [price] = [role for role in assign_roles(source, target).shared if role.column == "price"]
+    assert "if they are numbers, write them as 1234.5" in price.reason

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from problems import make_blobs_shift
+from sklearn.svm import LinearSVC
 
 from adrem import AdREM, baselines
 from adrem.baselines import CORAL, HardEM, SourceOnly
@@ -79,7 +80,7 @@ def test_domains_that_are_alike_can_not_be_told_apart_and_others_can() -> None:
     telling = gaps[1].features[0]
     assert (telling.name, telling.side) == ("feature 3", "target")
     assert telling.target > 0.5 > -0.5 > telling.source
-    assert gaps[1].unit == "standard deviations"
+    assert telling.unit == "standard deviations"
 
 
 def test_a_word_that_one_domain_has_gives_it_away() -> None:
@@ -95,7 +96,7 @@ def test_a_word_that_one_domain_has_gives_it_away() -> None:
     assert found.gap.features[0].name == "blender"
     assert found.gap.features[0].source == 0.0
     assert found.gap.features[0].target == pytest.approx(own[100:].mean())
-    assert found.gap.unit == "share of rows"
+    assert found.gap.features[0].unit == "share of rows"
 
 
 def test_dense_and_sparse_rows_have_the_same_diagnosis(blobs: DomainPair) -> None:
@@ -188,6 +189,10 @@ def test_what_does_not_fit_together_is_refused(blobs: DomainPair) -> None:
         diagnose(model, X[:, 1:], y, target[:, 1:])
     with pytest.raises(ValueError, match="labels that it was fitted to"):
         diagnose(model, X, y + 1, target)
+    with pytest.raises(ValueError, match="fitted to 45 target rows, X_target has 40"):
+        diagnose(model, X, y, target[:40])
+    with pytest.raises(TypeError, match="LinearSVC is no model of adrem"):
+        diagnose(LinearSVC().fit(X, y), X, y, target)
     with pytest.raises(ValueError, match="2 feature_names for"):
         diagnose(model, X, y, target, feature_names=["a", "b"])
     with pytest.raises(ValueError, match="not fitted"):

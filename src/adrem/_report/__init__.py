@@ -20,6 +20,7 @@ def report(
     feature_names: Sequence[str] | None = None,
     source_rows: Sequence[str] | None = None,
     target_rows: Sequence[str] | None = None,
+    y_target: Any = None,
 ) -> Report:
     """Make the page about an adapted model.
 
@@ -35,6 +36,8 @@ def report(
         Names of the features; by default those that the model has seen, else their numbers.
     source_rows, target_rows : sequence of str, default=None
         What each row says, for whoever points at it.
+    y_target : array-like, default=None
+        Labels of the target, where they are known after all: only to show the accuracy.
 
     Returns
     -------
@@ -43,18 +46,26 @@ def report(
     """
     import numpy as np
 
-    from adrem.diagnostics import diagnose
+    from adrem.diagnostics import examine
 
     for name, rows, table in (("source_rows", source_rows, X_source), ("target_rows", target_rows, X_target)):
         if rows is not None and len(rows) != np.shape(table)[0]:
             raise ValueError(f"{name} describes {len(rows)} rows, there are {np.shape(table)[0]}.")
-    diagnosis = diagnose(model, X_source, y_source, X_target, feature_names=feature_names)
+    examined = examine(model, X_source, y_source, X_target, feature_names)
+    before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
+    accuracy = None
+    if y_target is not None:
+        truth = np.asarray(y_target)
+        if truth.shape != after.shape:
+            raise ValueError(f"y_target has the shape {truth.shape}, there are {len(after)} rows.")
+        accuracy = {"adapted": float(np.mean(after == truth)), "source": float(np.mean(before == truth))}
     params = {name: repr(value) for name, value in model.get_params().items()}
     about = About(
         title=title,
         source_rows=source_rows,
         target_rows=target_rows,
         facts={"parameters": ", ".join(f"{name}={value}" for name, value in params.items())},
+        accuracy=accuracy,
     )
-    labels = {"source": np.asarray(y_source).tolist(), "target": np.asarray(model.predict(X_target)).tolist()}
-    return make_page(diagnosis, labels, about)
+    labels = {"source": np.asarray(y_source).tolist(), "target": after.tolist()}
+    return make_page(examined.diagnosis(), labels, about)

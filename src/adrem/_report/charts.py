@@ -118,7 +118,8 @@ def line_chart(series: Sequence[tuple[str, str, list[Spread]]], x_name: str, y_n
     n = max(len(values) for _, _, values in series)
     lows = [spread.low for _, _, values in series for spread in values]
     highs = [spread.high for _, _, values in series for spread in values]
-    ticks = nice_ticks(min(0.0, *lows) if min(lows) < 0.5 * max(highs) else min(lows), max(highs))
+    low = min(0.0, *lows) if min(lows) < 0.5 * max(highs) else min(lows)
+    ticks = nice_ticks(low, max(highs) if max(highs) > low else low + 1.0)
     x = Scale(0.0, max(1.0, n - 1.0), LEFT, WIDTH - RIGHT)
     y = Scale(ticks[0], ticks[-1], HEIGHT - BOTTOM, TOP)
     lines, marks = [], []

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 SHOWN_CLASSES = 40
 COLOURS = 10
 TEXT = 160  # characters of a row
+CHIP = 24  # of a label where room is short
 GLUE = "\N{NO-BREAK SPACE}"
+SIGMA = "\N{GREEK SMALL LETTER SIGMA}"  # a standard deviation
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class About:
         What else is needed to repeat it: versions, parameters, checksums.
     notes : sequence of str
         What became of the columns.
+    warnings : sequence of str
+        What the fit warned of.
     accuracy : mapping, default=None
         Accuracy of the ``adapted`` labels and of the ``source``'s classifier, where the labels of the target are known.
     """
@@ -60,6 +64,7 @@ class About:
     command: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     accuracy: Mapping[str, float] | None = None
 
 
@@ -120,7 +125,10 @@ def _template() -> Template:
         "percent": lambda value: f"{100 * value:.1f}{GLUE}%",
         "glued": lambda text: text.replace(" %", f"{GLUE}%"),
         "short": charts.short,
-        "level": lambda value, unit: f"{100 * value:.1f}{GLUE}%" if unit == "share of rows" else f"{value:+.2f}",
+        "level": lambda value, unit: (
+            f"{100 * value:.1f}{GLUE}%" if unit == "share of rows" else f"{value:+.2f}{GLUE}{SIGMA}"
+        ),
+        "brief": lambda text: _without_middle(str(text), CHIP),
     }
     return environment.from_string(files("adrem._report").joinpath("template.html.jinja").read_text("utf-8"))
 
@@ -137,9 +145,10 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "how_far": far,
         "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
         "method_name": "Ad-REM" if d.method == "AdREM" else d.method,
-        "command": about.command,
+        "command": about.command.split(" ") if about.command else [],
         "facts": list(facts.items()),
         "notes": about.notes,
+        "warned": about.warnings,
         "voices": d.voices[:SHOWN_CLASSES],
         "n_more_voices": max(0, len(d.voices) - SHOWN_CLASSES),
     }
@@ -164,10 +173,12 @@ def _classes(d: Diagnosis) -> dict[str, Any]:
 
 
 def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About) -> dict[str, Any]:
-    """Points of the two maps, and the labels of the legend; colours go to the most frequent classes."""
+    """Points of the two maps, and the labels of the legend; where colours run out, the largest classes have them."""
     if d.map is None:
         return {"by_domain": [], "by_label": [], "legend": [], "n_uncoloured": 0}
-    by_size = sorted(range(len(d.classes)), key=lambda k: -d.classes[k].after)
+    by_size = list(range(len(d.classes)))
+    if len(by_size) > COLOURS:
+        by_size.sort(key=lambda k: -d.classes[k].after)
     place = {d.classes[k].label: rank for rank, k in enumerate(by_size)}
     tones = [f"k{rank}" if rank < COLOURS else "rest" for rank in range(len(by_size))]
     sides = (
@@ -232,6 +243,12 @@ def _how_sure(d: Diagnosis, by_votes: bool) -> str:
         f"{share} have the votes of all {len(d.members)} members. Votes say how much depends on the draws, "
         "not how often a label is right."
     )
+
+
+def _without_middle(text: str, length: int) -> str:
+    """A text that is still told apart by its end."""
+    left = (length - 1) // 2
+    return text if len(text) <= length else f"{text[:left]}…{text[len(text) - (length - 1 - left) :]}"
 
 
 def _shortened(text: str) -> str:

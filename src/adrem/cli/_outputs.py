@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli._shared import STANDARD, say, say_wrapped
+from adrem.cli._shared import STANDARD, say, say_wrapped, shorten, terminal_width
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMS = ("csv", "tsv", "jsonl", "parquet")
 SHOWN = 5  # names in a line
+NUMBERS = 24  # columns that the numbers beside a label take
 
 Output = Annotated[str, typer.Option("--output", "-o", help="Where the labels go: csv, tsv, jsonl, parquet, or -.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -39,6 +41,8 @@ def check_outputs(
     for option, name in outputs.items():
         if name is None or (option == "--output" and name == STANDARD):
             continue
+        if name == Path(STANDARD):
+            raise typer.BadParameter("Only the labels can go to standard output: name a file.", param_hint=option)
         path = Path(name)
         if path.resolve() in taken:
             raise typer.BadParameter(f"{path} is used already: give each file its own name.", param_hint=option)
@@ -56,6 +60,11 @@ def check_output(path: Path, option: str, force: bool) -> None:
         raise typer.BadParameter(f"{path} is a folder.", param_hint=option)
     if path.exists() and not force:
         raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise typer.BadParameter(f"{path.parent} can't be written to: {error.strerror}.", param_hint=option) from error
 
 
 def form_of(output: str) -> str:
@@ -116,10 +125,10 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     if as_json:
         typer.echo(json.dumps({**summary, **about}))
         return
-    width = max(5, *(len(name) for name in summary["classes"]))
+    width = min(max(5, *(len(name) for name in summary["classes"])), terminal_width() - NUMBERS)
     say(f"\n{'label':<{width}} {'adapted':>9} {'source only':>12}")
     for name, counts in summary["classes"].items():
-        say(f"{name:<{width}} {counts['adapted']:>9} {counts['source']:>12}")
+        say(f"{shorten(name, width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
     say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
     if "accuracy" in summary:
         adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
@@ -131,6 +140,8 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
         )
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
+        if summary["verdict"]["choice"] == "source":
+            lines = [f"{lines[0]} They are in the column source_label."]
         for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
             say_wrapped(line)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):

@@ -23,8 +23,10 @@ def make_file_page(
     examined: Examination,
     bundle: Bundle,
     identifier: str | None,
+    *,
     accuracy: dict[str, float] | None,
     command: str,
+    warned: list[str],
 ) -> Report:
     """The page about two files."""
     from pathlib import Path
@@ -53,6 +55,7 @@ def make_file_page(
         },
         notes=pair.notes,
         accuracy=accuracy,
+        warnings=warned,
     )
     labels: dict[str, list[Any]] = {
         "source": pair.y_source.tolist(),

@@ -18,6 +18,7 @@ DataHome = Annotated[
 ]
 
 STANDARD = "-"  # standard input or output
+GLUE = "\N{NO-BREAK SPACE}"
 
 T = TypeVar("T")
 
@@ -55,7 +56,17 @@ def say(message: str) -> None:
 
 def say_wrapped(message: str) -> None:
     """Tell the person in lines that fit the terminal, all but the first indented."""
-    say(textwrap.fill(message, terminal_width(), subsequent_indent="  ", break_long_words=False))
+    glued = message.replace(" %", f"{GLUE}%")
+    lines = textwrap.fill(glued, terminal_width(), subsequent_indent="  ", break_long_words=False)
+    say(lines.replace(GLUE, " "))
+
+
+def shorten(text: str, width: int) -> str:
+    """A text in so many columns: where it is longer, its middle is left out, so that its end still tells it apart."""
+    if len(text) <= width:
+        return text
+    left = (width - 1) // 2
+    return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def adapt(
 
     \b
     adrem adapt books.csv kitchen.csv --label stars -o labels.csv
-    adrem adapt books.csv kitchen.csv --label stars -o labels.csv --report page.html
+    adrem adapt old.csv new.csv --label kind -o labels.csv --report page.html
     adrem adapt old.parquet new.parquet --label kind --save m.adrem -o new.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     del config  # its options are in the others by now
@@ -141,7 +141,7 @@ def adapt(
     }
     if prior not in (None, "uniform", "source"):
         model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
-    with _warnings_told():
+    with _told_of_options() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     with stage("Judging the labels"):
         verdict = examined.judgement()[1]
@@ -151,7 +151,9 @@ def adapt(
     page = None
     if report is not None:
         with stage("Making the page"):
-            page = make_file_page(pair, examined, bundle, identifier, summary.get("accuracy"), _command())
+            page = make_file_page(
+                pair, examined, bundle, identifier, accuracy=summary.get("accuracy"), command=_command(), warned=warned
+            )
     # All is computed: now it is written, each file whole or not at all.
     if page is not None and report is not None:
         page.save(report)
@@ -163,13 +165,23 @@ def adapt(
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Warnings as lines for a person, without where in the code they come from."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        say_wrapped(f"! {text.replace('class_prior', '--prior')}")
+def _told_of_options() -> Iterator[list[str]]:
+    """Warnings and errors in the words of the command line, without where in the code they come from."""
+    told: list[str] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield told
+    except ValueError as error:
+        raise ValueError(_in_options(str(error))) from error
+    told += [_in_options(text) for text in dict.fromkeys(str(warning.message) for warning in caught)]
+    for text in told:
+        say_wrapped(f"! {text}")
+
+
+def _in_options(text: str) -> str:
+    """A message about parameters as one about options."""
+    return text.replace("class_prior", "--prior").replace("such as C=1.0", "such as --C 1.0, or leave that class out")
 
 
 def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
@@ -190,10 +202,10 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
                 raise typer.BadParameter(f"The method {method} has no such option.", param_hint=f"--{option}")
             params = {**params, names[option]: _read_prior(value) if option == "prior" else value}
     model.set_params(random_state=seed, **params)
-    try:
-        model._validate_params()
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    if params.get("loss") not in (None, "hinge", "log_loss", "squared"):
+        raise typer.BadParameter(f"{params['loss']!r} is neither hinge nor log_loss.", param_hint="--loss")
+    if params.get("C") is not None and not 0 < params["C"] < float("inf"):
+        raise typer.BadParameter("It has to be larger than zero.", param_hint="--C")
     return model
 
 
@@ -202,12 +214,15 @@ def _read_prior(text: str) -> Any:
     if text in ("uniform", "source"):
         return text
     try:
-        shares = dict(part.rsplit("=", 1) for part in text.split(","))
-        return {name.strip(): float(share) for name, share in shares.items()}
+        parts = dict(part.rsplit("=", 1) for part in text.split(","))
+        shares = {name.strip(): float(share) for name, share in parts.items()}
     except ValueError:
         raise typer.BadParameter(
             f"{text!r} is neither uniform nor source, nor shares such as a=0.8,b=0.2.", param_hint="--prior"
         ) from None
+    if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
+        raise typer.BadParameter("The shares have to be zero or more, and sum to one.", param_hint="--prior")
+    return shares
 
 
 def _shares_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:

@@ -19,7 +19,7 @@ def demo(
     page: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = PAGE,
     force: Force = False,
 ) -> None:
-    """Adapt between two bundled domains: print the accuracies, write a page.
+    """Adapt between two bundled domains, and write a page about it.
 
     \b
     adrem demo

@@ -58,8 +58,10 @@ def predict(
         rows, report = make_rows(bundle, table)
     if report.missing_columns:
         say_wrapped(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
-    for name, count in {**report.filled, **report.unknown_values}.items():
-        say_wrapped(f"- {count} value(s) of {name!r} are missing or were not seen before")
+    for name, count in report.filled.items():
+        say_wrapped(f"- {count} value(s) of {name!r} are missing or no numbers: the median takes their place")
+    for name, count in report.unknown_values.items():
+        say_wrapped(f"- {count} value(s) of {name!r} were not seen before")
     for name, count in report.without_words.items():
         say_wrapped(f"- {count} text(s) of {name!r} have no word that the model knows")
     labels = label_rows(bundle, rows)
@@ -73,7 +75,7 @@ def explain(
     top: Annotated[int, typer.Option(min=1, help="How many words or columns for each class.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print it for programs.")] = False,
 ) -> None:
-    """Show the words or columns that speak most for each class, before and after adapting.
+    """Show what speaks most for each class, before and after adapting.
 
     \b
     adrem explain model.adrem --top 15
@@ -95,10 +97,10 @@ def explain(
             ("adapted", voice.adapted),
             ("taught by the new domain", voice.taught),
         ):
-            text = f"  {title}: {', '.join(features)}"
+            text = f"  {title}: {', '.join(features) or 'nothing'}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 
 def _check_model(model: Path) -> None:
     if not model.is_file():
-        raise typer.BadParameter(f"There is no file {model}.", param_hint="MODEL")
+        raise ValueError(f"There is no file {model}.")

@@ -81,6 +81,9 @@ def make_pair(
         kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]
         raise ValueError(f"{' and '.join(kinds)}: both files need the same form.")
     if source.frame is None or target.frame is None:
+        if label is not None or target_label is not None:
+            option = "--label" if label is not None else "--target-label"
+            raise ValueError(f"{option}: {source.name} has no columns with names; its labels are those in the file.")
         return _pair_of_numbers(source, target)
     return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, text, left_out)
 
@@ -103,6 +106,8 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     scaler = JointStdScaler().fit(stack([X_source, X_target]))
     scaled = [scaler.transform(rows) for rows in (X_source, X_target)]
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
+    if target.labels is not None:
+        notes.append(f"the labels of {target.name} are only scored by")
     return Pair(scaled[0], source.labels, scaled[1], target.labels, None, scaler.scale_, notes)
 
 
@@ -127,6 +132,8 @@ def _pair_of_columns(
     if not has_label.all():
         notes.append(f"{frame.height - has_label.sum()} row(s) of {source.name} without a label were left out")
         frame = frame.filter(has_label)
+    if not frame.height:
+        raise ValueError(f"Column {label!r} of {source.name} has no label in any row.")
     y = as_labels(frame[label])
     check_labels(y, f"Column {label!r} of {source.name}")
     if label in other.columns and target_label is None:
@@ -183,14 +190,33 @@ def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, ta
     for table, names in ((source, roles.only_source), (target, roles.only_target)):
         if names:
             notes.append(f"only in {table.name}, left out: {_some(names)}")
+    return notes + _look_alikes(roles) + _gaps(roles, recipe, report)
+
+
+def _look_alikes(roles: Roles) -> list[str]:
+    """Columns of either file whose names differ by case and spaces only."""
+    others = {_plain(name): name for name in roles.only_target}
+    return [
+        f"{name!r} and {others[_plain(name)]!r} look alike: give the column one name in both files"
+        for name in roles.only_source
+        if _plain(name) in others
+    ][:SHOWN]
+
+
+def _gaps(roles: Roles, recipe: Recipe, report: Report) -> list[str]:
+    """What was missing, and what became of it."""
+    notes = [f"{count} text(s) of {name!r} have no word" for name, count in report.without_words.items()]
     for name, count in list(report.filled.items())[:SHOWN]:
         value = recipe.numbers[name]
         notes.append(f"{count} missing value(s) of {name!r} were filled by the median {value:g}, and marked")
     if len(report.filled) > SHOWN:
         notes.append(f"and so were those of {len(report.filled) - SHOWN} more columns")
     odd = [role for role in roles.shared if role.kind == "number" and role.reason != "numbers"]
-    notes += [f"column {role.column!r} has {role.reason}: taken as missing" for role in odd[:SHOWN]]
-    return notes
+    return notes + [f"column {role.column!r} has {role.reason}: taken as missing" for role in odd[:SHOWN]]
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def _some(names: list[str]) -> str:

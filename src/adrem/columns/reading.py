@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import hashlib
 import io
+import json
 import lzma
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -70,9 +73,13 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     content = _decompressed(content, name)
     if not content.strip():
         raise ValueError(f"{name} is empty.")
+    if b"xl/workbook.xml" in content or content.startswith(b"\xd0\xcf\x11\xe0"):
+        raise ValueError(f"{name} is an Excel file: save the sheet as CSV.")
     if content.lstrip().startswith(b"["):
         raise ValueError(f"{name} is one JSON list: put each row on a line of its own, as `jq -c '.[]'` does.")
     form = form or _form_of(Path(path)) or _sniffed(content)
+    if form == "npz" and not content.startswith(b"PK"):
+        raise ValueError(f"{name} is not a numpy archive, whatever its name says: np.savez writes one.")
     if form in ("npz", "svmlight"):
         table = read_npz(content, name) if form == "npz" else _read_svmlight(content, name, "")
         return FileTable(name, checksum, rows=table.X, labels=table.y)
@@ -128,13 +135,43 @@ def _sniffed(content: bytes) -> str:
 
 def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
     _check_text(content, name)
+    if b"\n" not in content:  # the ends of lines of old Macs
+        content = content.replace(b"\r", b"\n")
     header = content.split(b"\n", 1)[0]
     if separator is None:
         separator = ";" if header.count(b";") > header.count(b",") else ","
-
-    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
-    frame: DataFrame = guarded(name, "a table of text", read)
+    _check_header(content, name, separator)
+    try:
+        frame: DataFrame = _polars().read_csv(content, separator=separator, infer_schema=False)
+    except Exception as error:  # of polars' own kinds
+        where = _longer_line(content, separator)
+        reason = str(error).splitlines()[0] if where is None else where
+        raise DamagedDataError(f"{name} can't be read as a table of text: {reason}.") from error
     return frame
+
+
+def _check_header(content: bytes, name: str, separator: str) -> None:
+    names = next(csv.reader(_lines(content), delimiter=separator))
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name.")
+
+
+def _longer_line(content: bytes, separator: str) -> str | None:
+    """Where a table of text has more fields than its header, if anywhere."""
+    reader = csv.reader(_lines(content), delimiter=separator)
+    try:
+        wanted = len(next(reader))
+        for row in reader:
+            if len(row) > wanted:
+                return f"line {reader.line_num} has {len(row)} fields, the header {wanted}"
+    except csv.Error as error:
+        return f"line {reader.line_num}: {error}"
+    return None
+
+
+def _lines(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
 
 
 def _check_text(content: bytes, name: str) -> None:
@@ -153,10 +190,22 @@ def _check_text(content: bytes, name: str) -> None:
 
 def _read_lines(content: bytes, name: str) -> DataFrame:
     _check_text(content, name)
-    frame: DataFrame = guarded(
-        name, "JSON lines", lambda: _polars().read_ndjson(io.BytesIO(content), infer_schema_length=None)
-    )
+    try:
+        frame: DataFrame = _polars().read_ndjson(io.BytesIO(content), infer_schema_length=None)
+    except Exception as error:  # of polars' own kinds
+        reason = _line_that_is_no_object(content) or str(error).splitlines()[0]
+        raise DamagedDataError(f"{name} can't be read as JSON lines: {reason}.") from error
     return frame
+
+
+def _line_that_is_no_object(content: bytes) -> str | None:
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            if line.strip() and not isinstance(json.loads(line), dict):
+                return f"line {number} is no object {{...}}"
+        except ValueError as error:
+            return f"line {number}: {error}"
+    return None
 
 
 def _read_parquet(content: bytes, name: str) -> DataFrame:

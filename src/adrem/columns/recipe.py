@@ -174,6 +174,10 @@ def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Rec
         ]
     )
     report = Report()
+    for name, counts in zip(terms, counted, strict=True):
+        empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
+        if empty:
+            report.without_words[name] = empty
     dense = recipe._numbers(both, report)
     blocks = [sp.csr_array(dense), recipe._categories(both, report), *counted]
     rows = sp.csr_array(sp.hstack(blocks, format="csr"))

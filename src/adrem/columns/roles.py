@@ -19,6 +19,8 @@ UNIQUE = 0.9
 FEW = 20
 # A string column holds dates if nearly all of its values look like one.
 DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
+# And amounts with a sign of their unit, or in another way of writing numbers.
+AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[A-Z]{3})?\s*$"
 SAMPLE = 10_000
 # What stands for a missing value in a text file.
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
@@ -148,12 +150,14 @@ def _role_of_strings(name: str, of_files: list[Series]) -> Role:
     n_distinct = values.n_unique()
     if n_distinct < 2:
         return Role(name, "constant", "one value")
-    words = int(sample.str.split(" ").list.len().sum()) / len(sample)
+    words = int(sample.str.count_matches(r"\S+").sum()) / len(sample)
     if words >= WORDS:
         return Role(name, "text", f"{words:.0f} words a row")
+    numeric = n_distinct > FEW and int(sample.str.contains(AMOUNT).sum()) > UNIQUE * len(sample)
+    hint = "; if they are numbers, write them as 1234.5" if numeric else ""
     if n_distinct > FEW and all(series.n_unique() > UNIQUE * len(series) for series in of_files if len(series)):
-        return Role(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows")
-    return Role(name, "category", f"{n_distinct} distinct values")
+        return Role(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows{hint}")
+    return Role(name, "category", f"{n_distinct} distinct values{hint}")
 
 
 def _dates(name: str) -> ValueError:

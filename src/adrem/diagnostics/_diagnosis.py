@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adrem._adrem import AdREM
+from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
 from adrem._validation import Domains, read_domains, read_prior
 from adrem._voting import by_class
@@ -199,6 +200,8 @@ def examine(
     random_state: int = 0,
 ) -> Examination:
     """A model beside the classifier of the source alone, for whoever does not want all of a diagnosis."""
+    if not isinstance(model, DomainClassifier):
+        raise TypeError(f"{type(model).__name__} is no model of adrem: give an AdREM or one of adrem.baselines.")
     check_is_fitted(model)
     domains = _read(model, X_source, y_source, X_target)
     return Examination(model, domains, feature_names, np.random.default_rng(random_state))
@@ -214,6 +217,12 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
     if domains.X_source.shape[1] != model.n_features_in_:
         raise ValueError(
             f"The model was fitted to {model.n_features_in_} features, these rows have {domains.X_source.shape[1]}."
+        )
+    n_target, n_fitted = domains.X_target.shape[0], len(model.transduction_)
+    if n_target != n_fitted:
+        raise ValueError(
+            f"The model was fitted to {n_fitted} target rows, X_target has {n_target}: give the rows that it was "
+            "fitted to."
         )
     if not np.array_equal(domains.classes, model.classes_):
         raise ValueError(

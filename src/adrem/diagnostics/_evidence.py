@@ -43,6 +43,9 @@ class Evidence:
     neighbours : Sides or None
         How often the nearest target rows of a target row have its label. It leans towards adapted labels, which are
         smoother. None where there are too few rows.
+    neighbours_z : float
+        By how many standard errors that has risen: neighbours that agree by adapting and those that no longer do are
+        counted against each other.
     agreement : float or None
         Mean share of the members that agree with a label; None for methods of one classifier.
     off_prior : Sides or None
@@ -52,6 +55,7 @@ class Evidence:
 
     circular: Sides | None
     neighbours: Sides | None
+    neighbours_z: float
     agreement: float | None
     off_prior: Sides | None
 
@@ -100,15 +104,18 @@ def gather(
     back = train_back(plain, domains, before)
     back_adapted = train_back(plain, domains, after) if changed else back
     circular = None if back is None or back_adapted is None else Sides(back, back_adapted)
-    neighbours = None
+    neighbours, z = None, 0.0
     if len(before) > 2 * NEIGHBOURS:
         rows = some_rows(len(before), COMPARED, rng)
         near = nearest(domains.X_target[rows])
-        neighbours = Sides(*(float(np.mean(own[rows][near] == own[rows][:, None])) for own in (before, after)))
+        agrees, agreed = (own[rows][near] == own[rows][:, None] for own in (after, before))
+        neighbours = Sides(float(agreed.mean()), float(agrees.mean()))
+        won, lost = int(np.count_nonzero(agrees & ~agreed)), int(np.count_nonzero(agreed & ~agrees))
+        z = float((won - lost) / np.sqrt(max(won + lost, 1)))
     off_prior = None
     if prior is not None:
         off_prior = Sides(*(_off(own, prior) for own in (before, after)))
-    return Evidence(circular, neighbours, agreement, off_prior)
+    return Evidence(circular, neighbours, z, agreement, off_prior)
 
 
 def _off(labels: Labels, prior: NDArray[np.float64]) -> float:

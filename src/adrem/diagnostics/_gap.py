@@ -25,14 +25,15 @@ CANDIDATES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 class TellingFeature:
     """A feature that gives a domain away.
 
-    `source` and `target` say how it differs: the share of the rows that have it, for sparse rows; otherwise its mean,
-    in standard deviations from the mean over both domains.
+    `source` and `target` say how it differs, in a `unit`: the share of the rows that have it, for features of sparse
+    rows that are zero or more; otherwise its mean, in standard deviations from the mean over both domains.
     """
 
     name: str
     side: Literal["source", "target"]
     source: float
     target: float
+    unit: Literal["share of rows", "standard deviations"]
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,11 @@ class DomainGap:
     """How well the domains can be told apart.
 
     `auc` is the chance that a row of the target looks more like the target than one of the source does, each judged by
-    a logistic regression that has not seen it: 0.5 if there is no difference, 1 if there is no doubt. `unit` says what
-    the numbers of the `features` are.
+    a logistic regression that has not seen it: 0.5 if there is no difference, 1 if there is no doubt.
     """
 
     auc: float
     features: list[TellingFeature]
-    unit: Literal["share of rows", "standard deviations"]
 
 
 def measure_gap(
@@ -70,24 +69,27 @@ def measure_gap(
     source_mean, target_mean = _moments(X_source)[0], _moments(X_target)[0]
     # What a feature adds to the difference between the mean scores of the domains.
     pull = weights * (target_mean - source_mean)
-    sparse = bool(sp.issparse(rows))
-    in_source, in_target = (
-        (_presence(X_source), _presence(X_target))
-        if sparse
-        else ((source_mean - mean) / deviation, (target_mean - mean) / deviation)
-    )
+    counted = _is_counted(rows)
+    shares = [_presence(X) if counted.any() else np.zeros(0) for X in (X_source, X_target)]
+
+    def describe(k: int, side: Literal["source", "target"]) -> TellingFeature:
+        if counted[k]:
+            return TellingFeature(names[k], side, float(shares[0][k]), float(shares[1][k]), "share of rows")
+        levels = [float((own[k] - mean[k]) / deviation[k]) for own in (source_mean, target_mean)]
+        return TellingFeature(names[k], side, levels[0], levels[1], "standard deviations")
+
     more_common: list[tuple[Literal["source", "target"], NDArray[np.bool_]]] = [
         ("target", target_mean > source_mean),
         ("source", target_mean < source_mean),
     ]
     features = [
-        TellingFeature(names[k], side, float(in_source[k]), float(in_target[k]))
+        describe(k, side)
         for side, telling in more_common
         for k in np.argsort(-np.where(telling, pull, 0.0), kind="stable")[:n]
         if telling[k] and pull[k] > 0
     ]
     auc = float(roc_auc_score(is_target, judged.scores))
-    return DomainGap(auc, features, "share of rows" if sparse else "standard deviations")
+    return DomainGap(auc, features)
 
 
 def _moments(rows: Matrix) -> tuple[Array, Array]:
@@ -99,6 +101,15 @@ def _moments(rows: Matrix) -> tuple[Array, Array]:
     else:
         mean, variance = rows.mean(axis=0, dtype=np.float64), rows.var(axis=0, dtype=np.float64)
     return mean, np.sqrt(np.where(variance > 0, variance, 1.0))
+
+
+def _is_counted(rows: Matrix) -> NDArray[np.bool_]:
+    """Which features are counts, or the like: of sparse rows, never below zero, and zero in some."""
+    if not sp.issparse(rows):
+        return np.zeros(rows.shape[1], dtype=bool)
+    negative = np.zeros(rows.shape[1], dtype=bool)
+    negative[rows.indices[rows.data < 0]] = True
+    return ~negative & (_presence(rows) < 1.0)
 
 
 def _presence(rows: Matrix) -> Array:

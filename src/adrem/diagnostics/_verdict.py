@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from adrem.diagnostics._evidence import Evidence
 
+# Neighbours agree less often, and not by chance.
+CHANCE = 1.0
 # Training back may lose so much accuracy on the source before it is a reason to doubt.
 CIRCULAR_LOSS = 0.1
 # So many members have to agree with a label, on average.
@@ -14,18 +16,22 @@ AGREEMENT = 0.85
 # If so many labels would have to change to have the shares that the model was told, and adapting brought them closer by
 # so many, the shares themselves are in doubt.
 OFF_PRIOR, CLOSER = 0.3, 0.05
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Which labels to take, and the reasons, each a sentence."""
+    """Which labels to take, and the reasons, each a sentence; `same` where adapting changed no label."""
 
     choice: Literal["adapted", "source", "unsure"]
     reasons: list[str]
+    same: bool = False
 
     @property
     def sentence(self) -> str:
         """The choice in plain words."""
+        if self.same and self.choice == "adapted":
+            return "Adapting changed no label: there is nothing to choose."
         return {
             "adapted": "Of the two, take the adapted labels.",
             "source": "Of the two, take the labels of the source alone: adapting seems to have done harm.",
@@ -35,22 +41,15 @@ class Verdict:
 
 def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdict:
     """The verdict of the evidence; its rules and what they are worth are in docs/diagnosis.md."""
-    if not n_changed:
-        return Verdict("adapted", ["Adapting changed no label: both sides say the same."])
     reasons, doubts = [], []
     near = evidence.neighbours
-    if near is not None and near.gain < 0:
-        reason = (
-            f"Rows that are alike had the same label more often before adapting: {_percent(near.source)} of "
-            f"neighbours, now {_percent(near.adapted)}."
-        )
-        return Verdict("source", [reason])
     if near is not None:
-        often = "more often than" if near.gain > 0 else "as often as"
-        reasons.append(
-            f"Rows that are alike have the same label {often} before adapting: {_percent(near.adapted)} of neighbours, "
-            f"{_percent(near.source)} before."
-        )
+        said = f"{_percent(near.adapted)} of neighbours, {_percent(near.source)} before."
+        if evidence.neighbours_z < -CHANCE:
+            reason = f"Rows that are alike have the same label less often than before adapting: {said}"
+            return Verdict("source", [reason])
+        often = "more often than" if evidence.neighbours_z > CHANCE else "as often as"
+        reasons.append(f"Rows that are alike have the same label {often} before adapting: {said}")
     back = evidence.circular
     if back is None:
         doubts.append("All target rows have one label.")
@@ -59,8 +58,10 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdic
             f"A classifier of the target with its new labels gets {_percent(back.adapted)} of the source right, one "
             f"with the labels before adapting {_percent(back.source)}"
         )
-        if back.gain < -CIRCULAR_LOSS:
+        if back.gain < -CIRCULAR_LOSS - ROUNDING:
             doubts.append(f"{found}: the two domains no longer agree on what the classes are.")
+        elif back.gain < 0:
+            reasons.append(f"{found}: so small a loss is usual, and says little.")
         else:
             reasons.append(f"{found}.")
     if evidence.agreement is not None and evidence.agreement < AGREEMENT:
@@ -68,12 +69,14 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdic
     off = evidence.off_prior
     if off is not None and off.source >= OFF_PRIOR and off.gain < -CLOSER:
         doubts.append(
-            f"Before adapting {_percent(off.source)} of the labels were off the class shares that the model was told, "
+            f"Before adapting {_percent(off.source)} of the labels were off the class shares that the model assumes, "
             f"now {_percent(off.adapted)}: if these shares are not those of the target, say so by class_prior."
         )
     if lost_classes:
         doubts.append(f"No target row is labelled {', '.join(map(repr, lost_classes))}.")
-    return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
+    if doubts:
+        return Verdict("unsure", doubts, same=not n_changed)
+    return Verdict("adapted", reasons if n_changed else [], same=not n_changed)
 
 
 def _percent(share: float) -> str:
