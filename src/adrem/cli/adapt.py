@@ -135,6 +135,7 @@ def adapt(
     about = {
         "adrem": __version__,
         "method": method,
+        "label": label,
         "seed": seed,
         "source": {"name": tables[0].name, "sha256": tables[0].checksum, "rows": tables[0].n_rows},
         "target": {"name": tables[1].name, "sha256": tables[1].checksum, "rows": tables[1].n_rows},

@@ -58,6 +58,9 @@ def predict(
         rows, report = make_rows(bundle, table)
     if report.missing_columns:
         say_wrapped(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
+    strange = [name for name in report.new_columns if name not in (*kept, target_label, bundle.about.get("label"))]
+    if strange:
+        say_wrapped(f"- not known to the model, left out: {', '.join(strange)}")
     for name, count in report.filled.items():
         say_wrapped(f"- {count} value(s) of {name!r} are missing or no numbers: the median takes their place")
     for name, count in report.unknown_values.items():
