@@ -36,16 +36,18 @@ class Task:
         target_labels: NDArray[np.intp],
         counts: NDArray[np.float64],
         start: Solution | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
         seed: int = 1,
         pulse: Callable[[], None] = lambda: None,
     ) -> Solution:
         """The M-step of some members: train on the source and the target rows that each has drawn.
 
-        The start becomes the solution.
+        The start becomes the solution. `weights` of the source are the user's unless others are given, for each member.
         """
         return self.machine.solve(
             self.beside_source(self.labels, target_labels),
-            self.beside_source(self.weights, counts),
+            self.beside_source(self.weights if weights is None else weights, counts),
             self.C,
             start=start,
             overwrite=True,
@@ -54,8 +56,8 @@ class Task:
         )
 
     def beside_source(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-        """Values for all rows from those of the source and each member's for the target."""
-        return np.concatenate([np.broadcast_to(source, (len(target), len(source))), target], axis=1)
+        """Values for all rows from those of the source, common or each member's, and each member's for the target."""
+        return np.concatenate([np.broadcast_to(source, (len(target), source.shape[-1])), target], axis=1)
 
     def train_source(self) -> Solution:
         """Train on the source alone."""
@@ -66,10 +68,14 @@ class Task:
 
 @dataclass
 class Member:
-    """One run of Algorithm 1: how it went, and its classifiers, at least the last: coefficients and intercepts."""
+    """One run of Algorithm 1: how it went, and its classifiers, at least the last: coefficients and intercepts.
+
+    A run that held rows out has its last scores (rows x problems) instead.
+    """
 
     history: list[dict[str, Any]] = field(default_factory=list)
     path: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     lost: set[int] = field(default_factory=set)
     n_failed: int = 0
 
@@ -83,13 +89,15 @@ def randomized_em(
     sampling: str,
     store_path: bool = False,
     until_stable: bool = False,
+    held_out: NDArray[np.bool_] | None = None,
     ticker: Ticker | None = None,
 ) -> list[Member]:
     """Train on growing random subsets of the target, relabelling all of it after each training; a member for each rng.
 
     `source` is the classifier trained on the source alone; iteration 0 of the history describes it. Members only share
     the machine: what becomes of one does not depend on the others. The ticker hears of every training, and may stop it.
-    With `until_stable` the iterations end as soon as no label of any member changes.
+    With `until_stable` the iterations end as soon as no label of any member changes. The rows that `held_out` marks for
+    each member (members x rows) have no part in its trainings; `source` must have been trained so too.
     """
     from adrem.machines import decide
 
@@ -98,18 +106,20 @@ def randomized_em(
     solution = machine.copies(source, len(rngs))
     members = [Member() for _ in rngs]
     labels = np.zeros((len(rngs), task.n_target), dtype=np.intp)
+    n_source = len(task.labels)
+    takes_part = np.full((len(rngs), n_source + task.n_target), True) if held_out is None else ~held_out
+    weights = np.where(takes_part[:, :n_source], task.weights, 0.0)
     for k in range(n_iter + 1):
         counts = np.zeros(labels.shape)
         if k > 0:
-            counts = np.stack(
-                [draw(own, k / n_iter, task.prior, sampling, rng) for own, rng in zip(labels, rngs, strict=True)]
-            )
-            solution = task.train(labels, counts, solution, seed=k, pulse=ticker.check)
+            for own, drawn, part, rng in zip(labels, counts, takes_part[:, n_source:], rngs, strict=True):
+                drawn[part] = draw(own[part], k / n_iter, task.prior, sampling, rng)
+            solution = task.train(labels, counts, solution, weights=weights, seed=k, pulse=ticker.check)
         scores = machine.scores(solution)
         previous, labels = labels, decide(scores[:, len(task.labels) :])
         squared_norms = machine.squared_norms(solution, scores)
         last = k == n_iter or (until_stable and k > 0 and np.array_equal(labels, previous))
-        coef, intercept = machine.weights(solution) if store_path or last else (None, None)
+        coef, intercept = machine.weights(solution) if store_path or (last and held_out is None) else (None, None)
         for m, member in enumerate(members):
             class_counts = np.bincount(labels[m], minlength=len(task.prior))
             member.history.append(
@@ -124,6 +134,8 @@ def randomized_em(
             member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())
             if coef is not None and intercept is not None:
                 member.path.append((coef[m], intercept[m]))
+            if last and held_out is not None:
+                member.scores = scores[m]
             if k > 0:
                 member.n_failed += int(solution.n_failed[m])
                 ticker()

@@ -54,11 +54,13 @@ _READ: dict[str, Any] = {
     "n_components_": int,
     "domain_C_": float,
 }
+# class_prior_ is always there, but not in files of earlier versions.
+_SOMETIMES = ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_")
 _ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 _MODELS = {
     saved.make.__name__: saved
     for saved in (
-        _Saved(AdREM, (*_LINEAR, "vote_share_"), ("coef_path_", "intercept_path_"), ("C_", "machine_", "history_")),
+        _Saved(AdREM, (*_LINEAR, "vote_share_"), _SOMETIMES, ("C_", "machine_", "history_")),
         _Saved(baselines.SourceOnly),
         _Saved(baselines.HardEM, values=_ITERATIVE),
         _Saved(baselines.SoftEM, values=_ITERATIVE),
@@ -253,8 +255,13 @@ def _fits_together(model: Any) -> bool:
     votes = getattr(model, "vote_share_", np.zeros((len(labels), len(classes))))
     of_features = getattr(model, "dropout_", np.zeros(shape[2]))
     of_source = getattr(model, "source_weight_", np.zeros(0))
+    shares = [
+        *np.atleast_2d(getattr(model, "class_prior_interval_", np.zeros((2, len(classes))))),
+        getattr(model, "class_prior_", np.zeros(len(classes))),
+        getattr(model, "class_prior_check_", np.zeros(len(classes))),
+    ]
     pivots = getattr(model, "pivots_", np.zeros(0, dtype=np.intp))
-    numbers = [model.coef_, model.intercept_, votes, of_features, of_source]
+    numbers = [model.coef_, model.intercept_, votes, of_features, of_source, *shares]
     return bool(
         members > 0
         and len(classes) > 1
@@ -266,6 +273,7 @@ def _fits_together(model: Any) -> bool:
         and votes.shape == (len(labels), len(classes))
         and of_features.shape == shape[2:]
         and of_source.ndim == 1
+        and all(own.shape == classes.shape for own in shares)
         and np.isin(pivots, np.arange(shape[2])).all()
         and getattr(model, "coef_path_", np.empty(path_shape)).shape == path_shape
         and getattr(model, "intercept_path_", np.empty(path_shape[:3])).shape == path_shape[:3]

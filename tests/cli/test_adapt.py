@@ -137,7 +137,11 @@ def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Comman
         (["books.csv", "knives.csv", "--label", "verdict", "--method", "magic"], 2, "'magic' is not one of adrem"),
         (["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--members", "3"], 2, "no such option"),
         (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "loss"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"], 2, "neither uniform nor source"),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"],
+            2,
+            "not one of uniform, source, estimate",
+        ),
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=.5,poor=.5"],
             2,

@@ -28,6 +28,7 @@ from adrem.cli._outputs import (
 from adrem.cli._pages import check_pages, make_file_page
 from adrem.cli._shared import STANDARD, names_in, say, say_wrapped, stage
 
+PRIORS = ("uniform", "source", "estimate")
 # Names of the methods, and the classes and parameters behind them.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "adrem": ("AdREM", {}),
@@ -81,7 +82,9 @@ def adapt(
     target_label: Annotated[str | None, typer.Option(help="Column of TARGET with labels, only to score by.")] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "adrem",
     loss: Annotated[str | None, typer.Option(help="hinge (an SVM) or log_loss (logistic regression).")] = None,
-    prior: Annotated[str | None, typer.Option(help="Classes in TARGET: uniform, source, or a=0.8,b=0.2.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="Classes in TARGET: uniform, source, estimate, or a=0.8,b=0.2.")
+    ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses (default: chosen).")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Runs that vote (default: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each (default: 20).")] = None,
@@ -140,10 +143,13 @@ def adapt(
         "source": {"name": tables[0].name, "sha256": tables[0].checksum, "rows": tables[0].n_rows},
         "target": {"name": tables[1].name, "sha256": tables[1].checksum, "rows": tables[1].n_rows},
     }
-    if prior not in (None, "uniform", "source"):
+    if prior not in (None, *PRIORS):
         model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
     with _told_of_options() as warned:
         bundle, examined = adapt_pair(pair, model, about)
+    if prior == "estimate":
+        shares = zip(bundle.model.classes_.tolist(), bundle.model.class_prior_, strict=True)
+        say_wrapped(f"- class shares, estimated: {', '.join(f'{name} {share:.2f}' for name, share in shares)}")
     with stage("Judging the labels"):
         verdict = examined.judgement()[1]
         labels = label_rows(bundle, pair.X_target)
@@ -212,14 +218,14 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
 
 def _read_prior(text: str) -> Any:
     """A name, or shares by the names of the classes."""
-    if text in ("uniform", "source"):
+    if text in PRIORS:
         return text
     try:
         parts = dict(part.rsplit("=", 1) for part in text.split(","))
         shares = {name.strip(): float(share) for name, share in parts.items()}
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is neither uniform nor source, nor shares such as a=0.8,b=0.2.", param_hint="--prior"
+            f"{text!r} is not one of {', '.join(PRIORS)}, nor shares such as a=0.8,b=0.2.", param_hint="--prior"
         ) from None
     if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
         raise typer.BadParameter("The shares have to be zero or more, and sum to one.", param_hint="--prior")

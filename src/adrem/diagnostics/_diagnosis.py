@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from adrem._adrem import AdREM
 from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
-from adrem._validation import Domains, read_domains, read_prior
+from adrem._validation import Domains, read_domains
 from adrem._voting import by_class
 from adrem.diagnostics._evidence import Evidence, gather
 from adrem.diagnostics._gap import DomainGap, measure_gap
@@ -246,8 +246,7 @@ class Examination:
         self.plain = source_alone(model, domains)
         self.before = self.plain._label(domains.X_target)
         self.after = model._label(domains.X_target)
-        told = hasattr(model, "class_prior")
-        self.prior = read_prior(model.class_prior, domains) if told else None
+        self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
         self.members = self._members()
 
     def _names(self, given: Sequence[str] | None) -> Sequence[str]:
