@@ -76,6 +76,9 @@ class AdREM(DomainClassifier):
         whichever should be faster. All reach the same optimum within ``tol``.
     memory_limit : int, default=2**30
         Bytes that the Gram matrix may take. Free memory never changes the choice.
+    refine : int, default=0
+        Most steps after the last iteration, each with all of the target, its classes weighted as in the balanced loss,
+        until no label changes or that loss would rise. Beyond the paper.
 
     Attributes
     ----------
@@ -105,6 +108,8 @@ class AdREM(DomainClassifier):
         after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it.
     coef_path_, intercept_path_ : ndarray
         As ``coef_`` and ``intercept_`` with a second axis for the iterations, from 0. Only with ``store_path=True``.
+    termination_ : list of str
+        For each member, why it ended where it did.
     machine_ : str
         How the classifiers were trained, and why that way.
     n_features_in_ : int
@@ -141,6 +146,7 @@ class AdREM(DomainClassifier):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "class_prior": [StrOptions({"uniform", "source", "estimate"}), Mapping, "array-like"],
         "sampling": [StrOptions({"balanced", "random", "all"})],
+        "refine": [Interval(Integral, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "store_path": ["boolean"],
@@ -167,6 +173,7 @@ class AdREM(DomainClassifier):
         verbose: int = 0,
         machine: Literal["auto", "gram", "rows"] = "auto",
         memory_limit: int = 2**30,
+        refine: int = 0,
     ) -> None:
         self.loss = loss
         self.C = C
@@ -182,6 +189,7 @@ class AdREM(DomainClassifier):
         self.verbose = verbose
         self.machine = machine
         self.memory_limit = memory_limit
+        self.refine = refine
 
     def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
@@ -218,6 +226,7 @@ class AdREM(DomainClassifier):
                     sampling=self.sampling,
                     store_path=self.store_path,
                     until_stable=self._until_stable,
+                    n_refine=self.refine,
                     ticker=ticker,
                 )
                 for group in groups
@@ -270,12 +279,15 @@ class AdREM(DomainClassifier):
     def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
         self.classes_ = domains.classes
         self.C_ = C
+        self.termination_ = [member.termination or "all iterations were run" for member in members]
         self.coef_ = np.stack([member.path[-1][0] for member in members])
         self.intercept_ = np.stack([member.path[-1][1] for member in members])
         self.history_ = [{"member": j, **entry} for j, member in enumerate(members) for entry in member.history]
         if self.store_path:
-            self.coef_path_ = np.stack([[coef for coef, _ in member.path] for member in members])
-            self.intercept_path_ = np.stack([[bias for _, bias in member.path] for member in members])
+            longest = max(len(member.path) for member in members)  # some were refined for longer than others
+            paths = [member.path + [member.path[-1]] * (longest - len(member.path)) for member in members]
+            self.coef_path_ = np.stack([[coef for coef, _ in path] for path in paths])
+            self.intercept_path_ = np.stack([[bias for _, bias in path] for path in paths])
         votes = np.zeros((0, len(self.classes_)))
         labels = np.zeros(0, dtype=np.intp)
         if domains.adapts:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._progress import Ticker
+from adrem._refine import refine
 from adrem._sampling import draw
 from adrem._types import FloatArray
 
@@ -65,6 +66,25 @@ class Task:
         labels, weights = (np.concatenate([own, nothing]) for own in (self.labels, self.weights))
         return self.machine.solve(labels.astype(np.intp), weights, self.C, among=np.arange(len(self.labels)))
 
+    def class_weights(self, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What a row of each class weighs in the balanced loss, for the prior, not the uniform one alone."""
+        counts = np.bincount(labels, minlength=len(self.prior))
+        return np.asarray(self.prior * self.n_target / np.maximum(counts, 1))
+
+    def losses(
+        self,
+        squared_norm: float,
+        scores: NDArray[np.float64],
+        labels: NDArray[np.intp],
+        class_weights: NDArray[np.float64],
+    ) -> tuple[float, float]:
+        """The loss of one member by equation 3 of the paper, and that with weights of the classes, as in equation 4."""
+        row_losses = self.machine.row_losses(scores, np.concatenate([self.labels, labels]))
+        on_source, on_target = np.split(row_losses, [len(self.labels)])
+        common = 0.5 * squared_norm + self.C * float(self.weights @ on_source)
+        balanced = float(class_weights[labels] @ on_target)
+        return common + self.C * float(on_target.sum()), common + self.C * balanced
+
 
 @dataclass
 class Member:
@@ -78,6 +98,13 @@ class Member:
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     lost: set[int] = field(default_factory=set)
     n_failed: int = 0
+    termination: str = ""
+
+    def keep(self, coef: FloatArray, intercept: FloatArray, store_path: bool) -> None:
+        """Take a classifier, beside the earlier ones or in their place."""
+        if not store_path:
+            self.path.clear()
+        self.path.append((coef, intercept))
 
 
 def randomized_em(
@@ -90,6 +117,7 @@ def randomized_em(
     store_path: bool = False,
     until_stable: bool = False,
     held_out: NDArray[np.bool_] | None = None,
+    n_refine: int = 0,
     ticker: Ticker | None = None,
 ) -> list[Member]:
     """Train on growing random subsets of the target, relabelling all of it after each training; a member for each rng.
@@ -97,7 +125,8 @@ def randomized_em(
     `source` is the classifier trained on the source alone; iteration 0 of the history describes it. Members only share
     the machine: what becomes of one does not depend on the others. The ticker hears of every training, and may stop it.
     With `until_stable` the iterations end as soon as no label of any member changes. The rows that `held_out` marks for
-    each member (members x rows) have no part in its trainings; `source` must have been trained so too.
+    each member (members x rows) have no part in its trainings; `source` must have been trained so too. After the last
+    iteration up to `n_refine` steps go on with all of the target.
     """
     from adrem.machines import decide
 
@@ -122,18 +151,20 @@ def randomized_em(
         coef, intercept = machine.weights(solution) if store_path or (last and held_out is None) else (None, None)
         for m, member in enumerate(members):
             class_counts = np.bincount(labels[m], minlength=len(task.prior))
+            loss, balanced_loss = task.losses(squared_norms[m], scores[m], labels[m], task.class_weights(labels[m]))
             member.history.append(
                 {
                     "iteration": k,
                     "n_drawn": int(counts[m].sum()),
                     "class_counts": class_counts.tolist(),
                     "n_changed": int(np.count_nonzero(labels[m] != previous[m])) if k > 0 else 0,
-                    **_losses(task, squared_norms[m], scores[m], labels[m]),
+                    "loss": loss,
+                    "balanced_loss": balanced_loss,
                 }
             )
             member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())
             if coef is not None and intercept is not None:
-                member.path.append((coef[m], intercept[m]))
+                member.keep(coef[m], intercept[m], store_path)
             if last and held_out is not None:
                 member.scores = scores[m]
             if k > 0:
@@ -141,17 +172,6 @@ def randomized_em(
                 ticker()
         if last:
             break
+    if n_refine:
+        refine(task, solution, labels, members, n_refine, store_path=store_path, ticker=ticker)
     return members
-
-
-def _losses(task: Task, squared_norm: float, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> dict[str, float]:
-    """The loss of equation 3 and the balanced loss of equation 4 (for any prior, not the uniform one alone)."""
-    row_losses = task.machine.row_losses(scores, np.concatenate([task.labels, labels]))
-    on_source, on_target = np.split(row_losses, [len(task.labels)])
-    common = 0.5 * squared_norm + task.C * float(task.weights @ on_source)
-    counts = np.bincount(labels, minlength=len(task.prior))
-    share = task.prior * task.n_target / np.maximum(counts, 1)
-    return {
-        "loss": common + task.C * float(on_target.sum()),
-        "balanced_loss": common + task.C * float(share[labels] @ on_target),
-    }

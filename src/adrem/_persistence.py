@@ -37,12 +37,16 @@ def _history(entries: Any) -> list[dict[str, Any]]:
 
 
 class _Saved(NamedTuple):
-    """A kind of model: the arrays that a file of it holds, some of them only at times, and what is in its header."""
+    """A kind of model: the arrays that a file of it holds, some of them only at times, and what is in its header.
+
+    What was `added` to the header is not in files of earlier versions.
+    """
 
     make: type[DomainClassifier]
     arrays: tuple[str, ...] = _LINEAR
     optional: tuple[str, ...] = ()
     values: tuple[str, ...] = ("C_",)
+    added: tuple[str, ...] = ()
 
 
 _READ: dict[str, Any] = {
@@ -50,6 +54,7 @@ _READ: dict[str, Any] = {
     "machine_": str,
     "history_": _history,
     "n_iter_": int,
+    "termination_": lambda reasons: [str(reason) for reason in reasons],
     "termination_condition_": str,
     "n_components_": int,
     "domain_C_": float,
@@ -60,7 +65,7 @@ _ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 _MODELS = {
     saved.make.__name__: saved
     for saved in (
-        _Saved(AdREM, (*_LINEAR, "vote_share_"), _SOMETIMES, ("C_", "machine_", "history_")),
+        _Saved(AdREM, (*_LINEAR, "vote_share_"), _SOMETIMES, ("C_", "machine_", "history_"), ("termination_",)),
         _Saved(baselines.SourceOnly),
         _Saved(baselines.HardEM, values=_ITERATIVE),
         _Saved(baselines.SoftEM, values=_ITERATIVE),
@@ -130,7 +135,7 @@ def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[An
         "objects": [name for name in names if getattr(model, name).dtype == object],
         "n_features_in_": model.n_features_in_,
         "feature_names_in_": list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
-        **{name: _scalar(getattr(model, name, None)) for name in saved.values},
+        **{name: _scalar(getattr(model, name, None)) for name in (*saved.values, *saved.added)},
     }
     return header, arrays
 
@@ -229,15 +234,15 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     allowed = {*saved.arrays, *saved.optional}
     if not set(saved.arrays) <= set(arrays) <= allowed:
         raise UnreadableModelError(f"The model file holds the arrays {sorted(arrays)}, expected {sorted(allowed)}.")
-    if set(header) != _COMMON_KEYS | set(saved.values):
+    if set(header) - set(saved.added) != _COMMON_KEYS | set(saved.values):
         raise UnreadableModelError(f"The model file's header has the keys {sorted(header)}, not those of its format.")
     params = {name: _param_from_json(value) for name, value in header["params"].items()}
     model: Any = saved.make(**params)
     model._validate_params()
     for name, array in arrays.items():
         setattr(model, name, array.astype(object) if name in header["objects"] else array)
-    for name in saved.values:
-        if header[name] is not None:  # the source alone has fewer
+    for name in (*saved.values, *saved.added):
+        if header.get(name) is not None:  # the source alone has fewer
             setattr(model, name, _READ[name](header[name]))
     model.n_features_in_ = int(header["n_features_in_"])
     if header["feature_names_in_"] is not None:
