@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -26,7 +26,14 @@ from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
 
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
-    from adrem.machines import Solution
+    from adrem.machines import Kernel, Solution
+
+KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
+# Attributes that only some fits have.
+OPTIONAL = (
+    "coef_", "coef_path_", "dual_coef_", "dual_coef_path_", "intercept_path_", "X_fit_", "class_prior_interval_",
+    "class_prior_check_",
+)  # fmt: skip
 
 
 class AdREM(DomainClassifier):
@@ -76,6 +83,18 @@ class AdREM(DomainClassifier):
         whichever should be faster. All reach the same optimum within ``tol``.
     memory_limit : int, default=2**30
         Bytes that the Gram matrix may take. Free memory never changes the choice.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed"} or callable, default="linear"
+        What takes the place of the inner product of two rows, as in scikit-learn's ``SVC``; anything but "linear" goes
+        beyond the paper, and needs the matrix of similarities of all rows. A callable is given two tables of rows and
+        gives a table of similarities. With "precomputed" ``X`` holds the similarities of its rows, a column for each
+        row of the fit; with ``X_target`` the columns are those of the source and then those of the target.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Parameter of the kernels that have it: "scale" is ``1 / (n_features * X.var())`` over both domains, "auto"
+        ``1 / n_features``.
+    degree : float, default=3
+        Parameter of the kernel "poly".
+    coef0 : float, default=0.0
+        Parameter of the kernels "poly" and "sigmoid".
     refine : int, default=0
         Most steps after the last iteration, each with all of the target, its classes weighted as in the balanced loss,
         until no label changes or that loss would rise. Beyond the paper.
@@ -99,6 +118,10 @@ class AdREM(DomainClassifier):
         A second opinion, with ``class_prior="estimate"``: the shares by the confusion matrix of held-out source rows.
     coef_ : ndarray of shape (n_members, n_classes, n_features)
         Weights of each member's last classifier; one row for two classes. One member after a fit on the source alone.
+    dual_coef_ : ndarray of shape (n_members, n_classes, n_rows)
+        With a kernel, in place of ``coef_``: multiples of the rows of the source and then of the target.
+    X_fit_ : {array, sparse matrix} of shape (n_rows, n_features)
+        With a kernel, these rows.
     intercept_ : ndarray of shape (n_members, n_classes)
         Intercepts, zero without ``fit_intercept``.
     history_ : list of dict
@@ -146,6 +169,10 @@ class AdREM(DomainClassifier):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "class_prior": [StrOptions({"uniform", "source", "estimate"}), Mapping, "array-like"],
         "sampling": [StrOptions({"balanced", "random", "all"})],
+        "kernel": [StrOptions({"linear", *KERNELS}), callable],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
         "refine": [Interval(Integral, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -173,6 +200,10 @@ class AdREM(DomainClassifier):
         verbose: int = 0,
         machine: Literal["auto", "gram", "rows"] = "auto",
         memory_limit: int = 2**30,
+        kernel: str | Callable[[Any, Any], Any] = "linear",
+        gamma: Literal["scale", "auto"] | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
         refine: int = 0,
     ) -> None:
         self.loss = loss
@@ -189,13 +220,18 @@ class AdREM(DomainClassifier):
         self.verbose = verbose
         self.machine = machine
         self.memory_limit = memory_limit
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.refine = refine
 
     def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
-        for name in ("coef_path_", "intercept_path_", "class_prior_interval_", "class_prior_check_"):
+        for name in OPTIONAL:
             if hasattr(self, name):  # of an earlier fit
                 delattr(self, name)
+        domains = self._with_similarities(domains)
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
         if domains.adapts and isinstance(self.class_prior, str) and self.class_prior == "estimate":
@@ -233,6 +269,24 @@ class AdREM(DomainClassifier):
             )
         return [member for run in runs for member in run]
 
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def _with_similarities(self, domains: Domains) -> Domains:
+        """Similarities that were given, with their columns in the order of the source's rows and then the target's."""
+        if not isinstance(self.kernel, str) or self.kernel != "precomputed":
+            return domains
+        n_rows = domains.X_source.shape[0] + domains.X_target.shape[0]
+        if domains.X_source.shape[1] != n_rows:
+            raise ValueError(
+                f"kernel='precomputed' needs a column for each of the {n_rows} rows, X has {domains.X_source.shape[1]}."
+            )
+        self._columns = np.arange(n_rows) if domains.positions is None else domains.positions
+        return domains._replace(
+            X_source=domains.X_source[:, self._columns], X_target=domains.X_target[:, self._columns]
+        )
+
     def _with_estimate(self, task: Task, rng: np.random.Generator) -> Task:
         """The task with the shares of the classes that its rows speak for."""
         from adrem._prior import N_RUNS, estimate_prior
@@ -267,6 +321,7 @@ class AdREM(DomainClassifier):
             memory_limit=self.memory_limit,
             fit_intercept=self.fit_intercept,
             tol=self.tol,
+            kernel=self._make_kernel(table),
         )
         n_target = domains.X_target.shape[0]
         C = candidates[0]
@@ -276,29 +331,41 @@ class AdREM(DomainClassifier):
             C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         return Task(machine, domains.labels, domains.weights, n_target, prior, C)
 
+    def _make_kernel(self, table: Matrix) -> Kernel | None:
+        if self._is_linear:
+            return None
+        from adrem.machines import Kernel, scale_of
+
+        if self.machine == "rows":
+            raise ValueError("A kernel needs the similarities of all rows: set machine='auto'.")
+        self._kernel = Kernel(self.kernel, scale_of(self.gamma, table), self.degree, self.coef0)
+        self.X_fit_ = table
+        return self._kernel
+
     def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
         self.classes_ = domains.classes
         self.C_ = C
         self.termination_ = [member.termination or "all iterations were run" for member in members]
-        self.coef_ = np.stack([member.path[-1][0] for member in members])
+        weights = "coef_" if self._is_linear else "dual_coef_"
+        setattr(self, weights, np.stack([member.path[-1][0] for member in members]))
         self.intercept_ = np.stack([member.path[-1][1] for member in members])
         self.history_ = [{"member": j, **entry} for j, member in enumerate(members) for entry in member.history]
         if self.store_path:
             longest = max(len(member.path) for member in members)  # some were refined for longer than others
             paths = [member.path + [member.path[-1]] * (longest - len(member.path)) for member in members]
-            self.coef_path_ = np.stack([[coef for coef, _ in path] for path in paths])
+            setattr(self, f"{weights}path_", np.stack([[coef for coef, _ in path] for path in paths]))
             self.intercept_path_ = np.stack([[bias for _, bias in path] for path in paths])
         votes = np.zeros((0, len(self.classes_)))
         labels = np.zeros(0, dtype=np.intp)
         if domains.adapts:
             # By the very arithmetic of predict, so that the two agree to the last tie.
-            result = self._tally(domains.X_target)
+            result = tally(self._scores_of(domains.X_target))
             votes, labels = result.votes, result.winners
         self.vote_share_ = votes / len(members)
         self.transduction_ = self.classes_[labels]
 
     def _warn(self, members: list[Member], n_failed: int) -> None:
-        n_problems = self.coef_.shape[1]
+        n_problems = self.intercept_.shape[1]
         n_failed += sum(member.n_failed for member in members)
         n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
         warn_given_up(n_failed, n_trained, self.tol, self.C_)
@@ -317,11 +384,23 @@ class AdREM(DomainClassifier):
             )
 
     def _member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
-        for coef, intercept in zip(self.coef_, self.intercept_, strict=True):
-            yield rows @ coef.T + intercept
+        """Scores of rows as they come; similarities with the rows of the fit come in the order of these."""
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return self._scores_of(rows[:, self._columns] if precomputed else rows)
+
+    def _scores_of(self, rows: Matrix) -> Iterator[FloatArray]:
+        features = rows if self._is_linear else self._kernel(rows, self.X_fit_)
+        weights = self.coef_ if self._is_linear else self.dual_coef_
+        for own, intercept in zip(weights, self.intercept_, strict=True):
+            yield features @ own.T + intercept
 
     def _tally(self, rows: Matrix) -> Tally:
         return tally(self._member_scores(rows))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
 
     def _decide(self, rows: Matrix) -> NDArray[np.float64]:
         ballots = self._tally(rows).ballots

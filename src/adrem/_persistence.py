@@ -118,9 +118,10 @@ def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[An
     if type(model) not in [saved.make for saved in _MODELS.values()]:
         raise TypeError(f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}.")
     if not hasattr(model, "coef_"):
+        which, other = ("form", "mapping") if hasattr(model, "form") else ("kernel", "linear")
         raise TypeError(
-            f"{type(model).__name__}(form={model.form!r}) keeps rows of the source, and can't be saved; "
-            "form='mapping' can."
+            f"{type(model).__name__}({which}={getattr(model, which)!r}) keeps the rows that it was fitted to, and "
+            f"can't be saved; {which}={other!r} can."
         )
     model._validate_params()
     saved = _MODELS[type(model).__name__]

@@ -27,13 +27,17 @@ TYPES = (np.float64, np.float32, np.float16)
 
 
 class Domains(NamedTuple):
-    """A source and a target, ready to train on. Labels are positions in `classes`; no target has no rows."""
+    """A source and a target, ready to train on. Labels are positions in `classes`; no target has no rows.
+
+    `positions` tell where the rows were, those of the source first, if they came in one table.
+    """
 
     X_source: Matrix
     labels: NDArray[np.intp]
     weights: NDArray[np.float64]
     X_target: Matrix
     classes: NDArray[Any]
+    positions: NDArray[np.intp] | None = None
 
     @property
     def adapts(self) -> bool:
@@ -59,7 +63,8 @@ def read_domains(
         return _domains(rows, y, _read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
     is_source = _source_by_mask(y) if sample_domain is None else _source_by_domain(sample_domain, rows.shape[0])
     source = rows[is_source]
-    return _domains(source, y[is_source], _read_weights(sample_weight, source, is_source), rows[~is_source])
+    read = _domains(source, y[is_source], _read_weights(sample_weight, source, is_source), rows[~is_source])
+    return read._replace(positions=np.argsort(~is_source, kind="stable"))
 
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:

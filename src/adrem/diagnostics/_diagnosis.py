@@ -22,6 +22,8 @@ from adrem.diagnostics._verdict import Verdict, judge
 from adrem.diagnostics._voices import Voice, voices
 
 UNCERTAIN = 20  # rows that are named
+# Parameters that the classifier of the source alone shares with a model.
+ALIKE = ("fit_intercept", "kernel", "gamma", "degree", "coef0")
 BINS = 10
 MANY_MEMBERS = 20
 
@@ -203,6 +205,8 @@ def examine(
     if not isinstance(model, DomainClassifier):
         raise TypeError(f"{type(model).__name__} is no model of adrem: give an AdREM or one of adrem.baselines.")
     check_is_fitted(model)
+    if isinstance(model, AdREM) and model.kernel == "precomputed":
+        raise ValueError("A model of similarities can't be diagnosed without the rows: fit it with a kernel by name.")
     domains = _read(model, X_source, y_source, X_target)
     return Examination(model, domains, feature_names, np.random.default_rng(random_state))
 
@@ -320,7 +324,7 @@ class Examination:
         return [Move(self.labels[k // n], self.labels[k % n], int(counts.flat[k])) for k in order.tolist()]
 
     def _members(self) -> list[float]:
-        if not isinstance(self.model, AdREM) or len(self.model.coef_) < 2:
+        if not isinstance(self.model, AdREM) or len(self.model.intercept_) < 2:
             return []
         scores = self.model._member_scores(self.domains.X_target)
         return [float(np.mean(by_class(own).argmax(axis=1) == self.after)) for own in scores]
@@ -356,13 +360,11 @@ class Examination:
 
 
 def source_alone(model: Any, domains: Domains) -> AdREM:
-    """The classifier of the source alone, with the loss, the C and the intercept of a model."""
+    """The classifier of the source alone, with the loss, the C, the intercept and the kernel of a model."""
     loss = getattr(model, "loss", "hinge")
+    same = {name: getattr(model, name) for name in ALIKE if hasattr(model, name)}
     plain = AdREM(
-        loss="log_loss" if loss == "log_loss" else "hinge",
-        C=getattr(model, "C_", 1.0),
-        fit_intercept=getattr(model, "fit_intercept", False),
-        random_state=0,
+        loss="log_loss" if loss == "log_loss" else "hinge", C=getattr(model, "C_", 1.0), random_state=0, **same
     )
     plain._learn(domains._replace(X_target=domains.X_target[:0]))
     plain.n_features_in_ = domains.X_source.shape[1]
@@ -373,7 +375,7 @@ def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
     """Share of the members that voted for a row's label, or the share that a model without members gives it."""
     if isinstance(model, AdREM):
         counted = model._tally(rows)
-        return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.coef_))
+        return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.intercept_))
     return np.asarray(model._share(rows).max(axis=1))
 
 

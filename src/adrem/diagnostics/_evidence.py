@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from adrem._adrem import AdREM
 from adrem._types import Matrix
@@ -66,7 +67,7 @@ def train_back(plain: AdREM, domains: Domains, labels: Labels) -> float | None:
     if len(known) < 2:
         return None
     n_target = domains.X_target.shape[0]
-    back = AdREM(loss=plain.loss, C=plain.C_, fit_intercept=plain.fit_intercept, random_state=0)
+    back = clone(plain)
     back._learn(
         Domains(
             domains.X_target,

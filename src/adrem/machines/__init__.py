@@ -2,6 +2,7 @@
 
 from adrem.machines._choice import MEMORY_LIMIT, make_machine
 from adrem.machines._gram import GramMachine
+from adrem.machines._kernel import Kernel, KernelMachine, scale_of
 from adrem.machines._losses import LOSSES, Loss
 from adrem.machines._machine import Machine, Solution, decide, one_vs_rest
 from adrem.machines._rows import RowMachine
@@ -10,6 +11,8 @@ __all__ = [
     "LOSSES",
     "MEMORY_LIMIT",
     "GramMachine",
+    "Kernel",
+    "KernelMachine",
     "Loss",
     "Machine",
     "RowMachine",
@@ -17,4 +20,5 @@ __all__ = [
     "decide",
     "make_machine",
     "one_vs_rest",
+    "scale_of",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
 from adrem._types import Matrix
 from adrem.machines._gram import GramMachine
+from adrem.machines._kernel import Kernel, KernelMachine
 from adrem.machines._losses import LOSSES
 from adrem.machines._machine import Machine
 from adrem.machines._memory import available_memory
@@ -79,19 +80,33 @@ def make_machine(
     memory_limit: int = MEMORY_LIMIT,
     fit_intercept: bool = False,
     tol: float = 0.1,
+    kernel: Kernel | None = None,
 ) -> Machine:
-    """The machine for a table and a loss, by the named path, or the fastest."""
-    chosen = choose_path(table, n_classes, loss, path, memory_limit)
-    machine = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
+    """The machine for a table and a loss, by the named path or the fastest; on similarities where a kernel is given."""
+    chosen = choose_path(table, n_classes, loss, "gram" if kernel is not None else path, memory_limit)
+    machine: Any = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
+    more: dict[str, Any] = {}
+    if kernel is not None:
+        machine, more = KernelMachine, {"kernel": kernel}
+        chosen = Path(
+            "gram", f"similarities of {table.shape[0]} rows, {_size(table.shape[0] ** 2 * table.dtype.itemsize)}"
+        )
     bias = (table.nnz * 12 if sp.issparse(table) else table.nbytes) if fit_intercept else 0
     needed, free = machine.memory(table, n_classes) + bias, available_memory()
     if needed > free:
-        way_out = "set machine='rows'" if chosen.name == "gram" else "give fewer rows, or float32 instead of float64"
+        way_out = (
+            "set machine='rows'"
+            if chosen.name == "gram" and kernel is None
+            else "give fewer rows, or float32 instead of float64"
+        )
         raise MemoryError(
             f"Training takes about {_size(needed)} besides the data, and {_size(free)} are free: {way_out}. "
             f"The machine would be {chosen}."
         )
-    return machine(table, n_classes, LOSSES[loss], path=str(chosen), fit_intercept=fit_intercept, tol=tol)
+    made: Machine = machine(
+        table, n_classes, LOSSES[loss], path=str(chosen), fit_intercept=fit_intercept, tol=tol, **more
+    )
+    return made
 
 
 def _size(n_bytes: float) -> str:

@@ -42,7 +42,11 @@ class GramMachine(Machine):
         self._shuffled_norms = self._norms[self._order]
         if 0 < self._norms.max() < np.finfo(table.dtype).tiny / np.finfo(table.dtype).eps:
             raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
-        self._gram = gram_matrix(self._table[self._order])
+        self._gram = self._make_gram()
+
+    def _make_gram(self) -> FloatArray:
+        """The matrix, of the rows in their shuffled order."""
+        return gram_matrix(self._table[self._order])
 
     @classmethod
     def memory(cls, table: Matrix, n_classes: int) -> int:

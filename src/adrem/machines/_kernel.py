@@ -1,0 +1,89 @@
+"""Beyond the paper: similarities in place of inner products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from adrem._types import FloatArray, Matrix
+from adrem.machines._gram import GramMachine
+from adrem.machines._losses import Loss
+from adrem.machines._machine import Solution
+
+PRECOMPUTED = "precomputed"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A similarity of rows: one of scikit-learn's by name, or a function of two tables; or rows of similarities."""
+
+    function: str | Callable[[Any, Any], Any]
+    gamma: float = 1.0
+    degree: float = 3.0
+    coef0: float = 0.0
+
+    def __call__(self, rows: Matrix, others: Matrix) -> FloatArray:
+        """Similarities of rows with others; precomputed ones are those with all rows of the fit."""
+        if self.function == PRECOMPUTED:
+            return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
+        if callable(self.function):
+            found = np.asarray(self.function(rows, others))
+            wanted = (rows.shape[0], others.shape[0])
+            if found.shape != wanted or found.dtype.kind not in "fiu":
+                raise ValueError(
+                    f"The kernel gave {found.dtype} of shape {found.shape} for tables of {wanted[0]} and {wanted[1]} "
+                    f"rows: it has to give a table of numbers of the shape {wanted}."
+                )
+            similarities: FloatArray = found.astype(rows.dtype, copy=False)
+            return similarities
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.asarray(pairwise_kernels(rows, others, metric=self.function, filter_params=True, **params))
+
+
+def scale_of(gamma: str | float, rows: Matrix) -> float:
+    """The value of gamma: given, or as scikit-learn's support vector machines have it."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / int(rows.shape[1])
+    mean = float(rows.mean())
+    square = float(rows.multiply(rows).mean()) if sp.issparse(rows) else float(np.mean(np.square(rows, dtype=float)))
+    variance = square - mean**2
+    return 1.0 / (int(rows.shape[1]) * variance) if variance > 0 else 1.0
+
+
+class KernelMachine(GramMachine):
+    """Machine on a matrix of similarities. Its weights are multiples of the rows, and have to be scored by the kernel.
+
+    An intercept is a constant that is added to every similarity.
+    """
+
+    def __init__(self, table: Matrix, n_classes: int, loss: Loss, *, kernel: Kernel, **params: Any) -> None:
+        self._kernel = kernel
+        self._constant = 1.0 if params.pop("fit_intercept") else 0.0
+        super().__init__(table, n_classes, loss, **params)
+
+    def _make_gram(self) -> FloatArray:
+        if self._kernel.function == PRECOMPUTED:
+            given = self._kernel(self._table, self._table)
+            gram: FloatArray = given[np.ix_(self._order, self._order)]
+        else:
+            shuffled = self._table[self._order]
+            gram = self._kernel(shuffled, shuffled)
+        if not np.isfinite(gram).all() or not np.allclose(gram, gram.T, rtol=1e-4, atol=1e-6 * np.abs(gram).max()):
+            raise ValueError("The similarities have to be finite and symmetric: that of two rows is one number.")
+        if np.diag(gram).min() < 0:
+            raise ValueError("The similarity of a row with itself is negative: this is no kernel.")
+        gram = np.ascontiguousarray(gram + self._constant, dtype=self._table.dtype)
+        self._shuffled_norms = np.diag(gram).astype(np.float64)
+        return gram
+
+    def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
+        multiples: NDArray[np.float64] = self.multiples(solution)
+        return multiples, self._constant * multiples.sum(axis=-1)
