@@ -78,7 +78,7 @@ def test_baselines_come_back(blobs: DomainPair, tmp_path: Path, model: Any, adap
 def test_a_baseline_that_keeps_rows_says_so(blobs: DomainPair, tmp_path: Path) -> None:
     model = baselines.CORAL(C=0.1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     model.set_params(form="similarity").fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
-    with pytest.raises(TypeError, match=r"CORAL\(form='similarity'\) keeps rows .* form='mapping' can"):
+    with pytest.raises(TypeError, match=r"CORAL\(form='similarity'\) keeps the rows .* form='mapping' can"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

@@ -21,7 +21,7 @@ from adrem._em import Member, Task, randomized_em
 from adrem._progress import progress
 from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
-from adrem._validation import Domains, read_candidates, read_prior
+from adrem._validation import Domains, read_candidates, read_prior, read_source_weight
 from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
 
@@ -32,7 +32,7 @@ KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
 # Attributes that only some fits have.
 OPTIONAL = (
     "coef_", "coef_path_", "dual_coef_", "dual_coef_path_", "intercept_path_", "X_fit_", "class_prior_interval_",
-    "class_prior_check_",
+    "class_prior_check_", "sources_",
 )  # fmt: skip
 
 
@@ -95,6 +95,9 @@ class AdREM(DomainClassifier):
         Parameter of the kernel "poly".
     coef0 : float, default=0.0
         Parameter of the kernels "poly" and "sigmoid".
+    source_weight : {"equal", "rows"} or mapping, default="equal"
+        What each of several sources counts, which the values of ``sample_domain`` from 0 up name: the same in all,
+        however many rows it has; as many as its rows; or what the mapping says. Beyond the paper, which has one source.
     refine : int, default=0
         Most steps after the last iteration, each with all of the target, its classes weighted as in the balanced loss,
         until no label changes or that loss would rise. Beyond the paper.
@@ -128,9 +131,12 @@ class AdREM(DomainClassifier):
         One entry for each ``member`` and ``iteration``, 0 being the source classifier: ``n_drawn``,
         ``class_counts`` (target rows labelled with each class), ``n_changed`` (labels), ``loss`` and ``balanced_loss``
         (equations 3 and 4 of the paper with half the squared norm, summed over the one-vs-rest problems, for the labels
-        after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it.
+        after relabelling). ``pandas.DataFrame(model.history_)`` makes a table of it. Where there are several sources,
+        ``source_losses`` has the mean loss of the rows of each, in the order of ``sources_``.
     coef_path_, intercept_path_ : ndarray
         As ``coef_`` and ``intercept_`` with a second axis for the iterations, from 0. Only with ``store_path=True``.
+    sources_ : ndarray of shape (n_sources,)
+        The values of ``sample_domain`` that name the sources, where there are several.
     termination_ : list of str
         For each member, why it ended where it did.
     machine_ : str
@@ -173,6 +179,7 @@ class AdREM(DomainClassifier):
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
+        "source_weight": [StrOptions({"equal", "rows"}), Mapping],
         "refine": [Interval(Integral, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -204,6 +211,7 @@ class AdREM(DomainClassifier):
         gamma: Literal["scale", "auto"] | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
+        source_weight: Literal["equal", "rows"] | Mapping[Any, float] = "equal",
         refine: int = 0,
     ) -> None:
         self.loss = loss
@@ -224,6 +232,7 @@ class AdREM(DomainClassifier):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.source_weight = source_weight
         self.refine = refine
 
     def _learn(self, domains: Domains) -> None:
@@ -232,6 +241,9 @@ class AdREM(DomainClassifier):
             if hasattr(self, name):  # of an earlier fit
                 delattr(self, name)
         domains = self._with_similarities(domains)
+        domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
+        if domains.sources is not None:
+            self.sources_ = np.unique(domains.sources)
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
         if domains.adapts and isinstance(self.class_prior, str) and self.class_prior == "estimate":
@@ -329,7 +341,8 @@ class AdREM(DomainClassifier):
             labels = np.concatenate([domains.labels, np.zeros(n_target, dtype=np.intp)])
             weights = np.concatenate([domains.weights, np.zeros(n_target)])
             C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
-        return Task(machine, domains.labels, domains.weights, n_target, prior, C)
+        sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
+        return Task(machine, domains.labels, domains.weights, n_target, prior, C, sources)
 
     def _make_kernel(self, table: Matrix) -> Kernel | None:
         if self._is_linear:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
 class Task:
     """A source and a target inside a machine, the source's rows first, and all that training on them needs.
 
-    `weights` are the user's, one a source row; `prior` is the share of each class in the draws.
+    `weights` are the user's, one a source row; `prior` is the share of each class in the draws. `sources` tells which
+    of several sources a row of the source is from.
     """
 
     machine: Machine
@@ -31,6 +32,7 @@ class Task:
     n_target: int
     prior: NDArray[np.float64]
     C: float
+    sources: NDArray[np.intp] | None = None
 
     def train(
         self,
@@ -65,6 +67,14 @@ class Task:
         nothing = np.zeros(self.n_target)
         labels, weights = (np.concatenate([own, nothing]) for own in (self.labels, self.weights))
         return self.machine.solve(labels.astype(np.intp), weights, self.C, among=np.arange(len(self.labels)))
+
+    def source_losses(self, scores: NDArray[np.float64]) -> dict[str, list[float]]:
+        """The mean loss of each of several sources under one member's scores; nothing for one source."""
+        if self.sources is None:
+            return {}
+        row_losses = self.machine.row_losses(scores[: len(self.labels)], self.labels)
+        means = np.bincount(self.sources, row_losses) / np.bincount(self.sources)
+        return {"source_losses": means.tolist()}
 
     def class_weights(self, labels: NDArray[np.intp]) -> NDArray[np.float64]:
         """What a row of each class weighs in the balanced loss, for the prior, not the uniform one alone."""
@@ -160,6 +170,7 @@ def randomized_em(
                     "n_changed": int(np.count_nonzero(labels[m] != previous[m])) if k > 0 else 0,
                     "loss": loss,
                     "balanced_loss": balanced_loss,
+                    **task.source_losses(scores[m]),
                 }
             )
             member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())

@@ -60,7 +60,9 @@ _READ: dict[str, Any] = {
     "domain_C_": float,
 }
 # class_prior_ is always there, but not in files of earlier versions.
-_SOMETIMES = ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_")
+_SOMETIMES = (
+    "coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_",
+)  # fmt: skip
 _ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 _MODELS = {
     saved.make.__name__: saved
@@ -278,7 +280,7 @@ def _fits_together(model: Any) -> bool:
         and model.intercept_.shape == shape[:2]
         and votes.shape == (len(labels), len(classes))
         and of_features.shape == shape[2:]
-        and of_source.ndim == 1
+        and of_source.ndim == getattr(model, "sources_", of_source).ndim == 1
         and all(own.shape == classes.shape for own in shares)
         and np.isin(pivots, np.arange(shape[2])).all()
         and getattr(model, "coef_path_", np.empty(path_shape)).shape == path_shape
@@ -298,7 +300,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
 def _param_to_json(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         raise TypeError("A model whose random_state is a RandomState can't be saved: pass an integer, or None.")
-    if name == "class_prior" and hasattr(value, "items"):
+    if name in ("class_prior", "source_weight") and hasattr(value, "items"):
         return {"mapping": [[_scalar(key), float(share)] for key, share in value.items()]}
     value = _scalar(value)
     if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):

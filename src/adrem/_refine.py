@@ -68,6 +68,7 @@ def refine(
                     "n_changed": n_changed,
                     "loss": loss,
                     "balanced_loss": balanced_loss,
+                    **task.source_losses(scores[m]),
                 }
             )
         if all(member.termination for member in members):

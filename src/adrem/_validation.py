@@ -29,7 +29,8 @@ TYPES = (np.float64, np.float32, np.float16)
 class Domains(NamedTuple):
     """A source and a target, ready to train on. Labels are positions in `classes`; no target has no rows.
 
-    `positions` tell where the rows were, those of the source first, if they came in one table.
+    `positions` tell where the rows were, those of the source first, if they came in one table. `sources` names the
+    source of each row of the source, where there are several.
     """
 
     X_source: Matrix
@@ -38,6 +39,7 @@ class Domains(NamedTuple):
     X_target: Matrix
     classes: NDArray[Any]
     positions: NDArray[np.intp] | None = None
+    sources: NDArray[np.float64] | None = None
 
     @property
     def adapts(self) -> bool:
@@ -61,10 +63,16 @@ def read_domains(
     if X_target is not None:
         target = _read_target(estimator, X, X_target)
         return _domains(rows, y, _read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
-    is_source = _source_by_mask(y) if sample_domain is None else _source_by_domain(sample_domain, rows.shape[0])
+    sources = None
+    if sample_domain is None:
+        is_source = _source_by_mask(y)
+    else:
+        domain = _read_domain(sample_domain, rows.shape[0])
+        is_source = _source_by_domain(domain)
+        sources = domain[is_source] if len(np.unique(domain[is_source])) > 1 else None
     source = rows[is_source]
     read = _domains(source, y[is_source], _read_weights(sample_weight, source, is_source), rows[~is_source])
-    return read._replace(positions=np.argsort(~is_source, kind="stable"))
+    return read._replace(positions=np.argsort(~is_source, kind="stable"), sources=sources)
 
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
@@ -110,6 +118,34 @@ def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
             f"to {shares.sum():g}."
         )
     return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
+def read_source_weight(source_weight: Any, domains: Domains) -> NDArray[np.float64]:
+    """Weights of the rows of the source, where each of several sources has its share of them in all."""
+    if domains.sources is None or (isinstance(source_weight, str) and source_weight == "rows"):
+        return domains.weights
+    names, source = np.unique(domains.sources, return_inverse=True)
+    shares = np.ones(len(names))
+    if not isinstance(source_weight, str):
+        given = {float(name): share for name, share in dict(source_weight).items()}
+        if set(given) != set(names.tolist()):
+            raise ValueError(
+                f"source_weight names the sources {sorted(given)}, sample_domain has {names.tolist()}: give a weight "
+                "for each source."
+            )
+        shares = np.array([float(given[name]) for name in names.tolist()])
+        if not (np.all(np.isfinite(shares)) and shares.min() >= 0 and shares.max() > 0):
+            raise ValueError(
+                f"source_weight must hold weights of at least 0, one of them larger; got {source_weight!r}."
+            )
+    totals = np.bincount(source, domains.weights)
+    if not np.all((totals > 0) | (shares == 0)):
+        raise ValueError("sample_weight is zero for every row of a source: leave its rows out, or weight them.")
+    factors = shares / shares.sum() * domains.weights.sum() / np.where(totals > 0, totals, 1.0)
+    weights = domains.weights * factors[source]
+    if not np.all(np.bincount(domains.labels, weights, minlength=len(domains.classes)) > 0):
+        raise ValueError("By source_weight no row of a class has a weight: give its source one.")
+    return np.asarray(weights)
 
 
 def read_positive(values: Any, name: str) -> tuple[float, ...]:
@@ -213,8 +249,8 @@ def _read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool
     return weights
 
 
-def _source_by_domain(sample_domain: Any, n_rows: int) -> NDArray[np.bool_]:
-    is_source = _read_domain(sample_domain, n_rows) >= 0
+def _source_by_domain(domain: NDArray[np.float64]) -> NDArray[np.bool_]:
+    is_source: NDArray[np.bool_] = domain >= 0
     if is_source.all() or not is_source.any():
         missing = "target" if is_source.all() else "source"
         raise ValueError(

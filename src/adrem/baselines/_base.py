@@ -29,7 +29,7 @@ class Baseline(DomainClassifier):
             delattr(self, name)  # of an earlier fit
         for rows in (domains.X_source, domains.X_target):
             check_norms(rows)
-        self._adapt(_weighted(domains))
+        self._adapt(_weighted(domains._replace(sources=None)))  # here all sources are one
         # By the very arithmetic of predict, so that the two agree to the last tie.
         labels = self._label(domains.X_target) if domains.adapts else np.zeros(0, dtype=np.intp)
         self.transduction_ = domains.classes[labels]
