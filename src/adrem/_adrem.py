@@ -26,6 +26,7 @@ from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning
 
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
+    from adrem._prior import PriorEstimate
     from adrem.machines import Kernel, Solution
 
 KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
@@ -165,6 +166,7 @@ class AdREM(DomainClassifier):
     1.0
     """
 
+    _kernel: Kernel | None = None  # a model that was loaded has none
     # Whether the iterations may end early: plain self-training does, the paper's algorithm does not.
     _until_stable: ClassVar[bool] = False
 
@@ -237,26 +239,21 @@ class AdREM(DomainClassifier):
 
     def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
-        for name in OPTIONAL:
-            if hasattr(self, name):  # of an earlier fit
-                delattr(self, name)
         domains = self._with_similarities(domains)
         domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
-        if domains.sources is not None:
-            self.sources_ = np.unique(domains.sources)
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         task = self._make_task(domains, fold_seed)
+        estimate = None
         if domains.adapts and isinstance(self.class_prior, str) and self.class_prior == "estimate":
-            task = self._with_estimate(task, np.random.default_rng(prior_seed))
+            estimate = self._estimate_prior(task, np.random.default_rng(prior_seed))
+            task = replace(task, prior=estimate.shares)
         source = task.train_source()
         if domains.adapts:
             members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
         else:
             coef, intercept = task.machine.weights(source)
             members = [Member(path=[(coef[0], intercept[0])])]
-        self.class_prior_ = task.prior
-        self._keep(domains, task.C, members)
-        self.machine_ = task.machine.path
+        self._keep(domains, task, estimate, members)
         self._warn(members, int(source.n_failed[0]))
 
     def _run_members(self, task: Task, source: Solution, rngs: list[np.random.Generator]) -> list[Member]:
@@ -294,13 +291,13 @@ class AdREM(DomainClassifier):
             raise ValueError(
                 f"kernel='precomputed' needs a column for each of the {n_rows} rows, X has {domains.X_source.shape[1]}."
             )
-        self._columns = np.arange(n_rows) if domains.positions is None else domains.positions
+        order = np.arange(n_rows) if domains.positions is None else domains.positions
         return domains._replace(
-            X_source=domains.X_source[:, self._columns], X_target=domains.X_target[:, self._columns]
+            X_source=domains.X_source[:, order], X_target=domains.X_target[:, order], positions=order
         )
 
-    def _with_estimate(self, task: Task, rng: np.random.Generator) -> Task:
-        """The task with the shares of the classes that its rows speak for."""
+    def _estimate_prior(self, task: Task, rng: np.random.Generator) -> PriorEstimate:
+        """The shares of the classes that the rows of a task speak for."""
         from adrem._prior import N_RUNS, estimate_prior
         from adrem.machines.selection import N_FOLDS
 
@@ -311,10 +308,7 @@ class AdREM(DomainClassifier):
                 f"{counts.min()} row(s). Give the shares of the classes, or leave the class out."
             )
         with one_blas_thread(), progress(N_RUNS * self.n_iter, "class shares", self.verbose) as ticker:
-            found = estimate_prior(task, self.n_iter, self.sampling, rng, ticker)
-        self.class_prior_interval_ = np.stack([found.low, found.high])
-        self.class_prior_check_ = found.by_confusion
-        return replace(task, prior=found.shares)
+            return estimate_prior(task, self.n_iter, self.sampling, rng, ticker)
 
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import make_machine
@@ -351,15 +345,26 @@ class AdREM(DomainClassifier):
 
         if self.machine == "rows":
             raise ValueError("A kernel needs the similarities of all rows: set machine='auto'.")
-        self._kernel = Kernel(self.kernel, scale_of(self.gamma, table), self.degree, self.coef0)
-        self.X_fit_ = table
-        return self._kernel
+        return Kernel(self.kernel, scale_of(self.gamma, table), self.degree, self.coef0)
 
-    def _keep(self, domains: Domains, C: float, members: list[Member]) -> None:
+    def _keep(self, domains: Domains, task: Task, estimate: PriorEstimate | None, members: list[Member]) -> None:
+        for name in OPTIONAL:
+            if hasattr(self, name):  # of an earlier fit
+                delattr(self, name)
+        self._kernel, self._columns = getattr(task.machine, "kernel", None), domains.positions
+        if self._kernel is not None:
+            self.X_fit_ = task.machine.table
+        self.class_prior_ = task.prior
+        if estimate is not None:
+            self.class_prior_interval_ = np.stack([estimate.low, estimate.high])
+            self.class_prior_check_ = estimate.by_confusion
+        if domains.sources is not None:
+            self.sources_ = np.unique(domains.sources)
+        self.machine_ = task.machine.path
         self.classes_ = domains.classes
-        self.C_ = C
+        self.C_ = task.C
         self.termination_ = [member.termination or "all iterations were run" for member in members]
-        weights = "coef_" if self._is_linear else "dual_coef_"
+        weights = "coef_" if self._kernel is None else "dual_coef_"
         setattr(self, weights, np.stack([member.path[-1][0] for member in members]))
         self.intercept_ = np.stack([member.path[-1][1] for member in members])
         self.history_ = [{"member": j, **entry} for j, member in enumerate(members) for entry in member.history]
@@ -402,8 +407,8 @@ class AdREM(DomainClassifier):
         return self._scores_of(rows[:, self._columns] if precomputed else rows)
 
     def _scores_of(self, rows: Matrix) -> Iterator[FloatArray]:
-        features = rows if self._is_linear else self._kernel(rows, self.X_fit_)
-        weights = self.coef_ if self._is_linear else self.dual_coef_
+        features = rows if self._kernel is None else self._kernel(rows, self.X_fit_)
+        weights = self.coef_ if self._kernel is None else self.dual_coef_
         for own, intercept in zip(weights, self.intercept_, strict=True):
             yield features @ own.T + intercept
 

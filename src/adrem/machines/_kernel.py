@@ -65,17 +65,17 @@ class KernelMachine(GramMachine):
     """
 
     def __init__(self, table: Matrix, n_classes: int, loss: Loss, *, kernel: Kernel, **params: Any) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._constant = 1.0 if params.pop("fit_intercept") else 0.0
         super().__init__(table, n_classes, loss, **params)
 
     def _make_gram(self) -> FloatArray:
-        if self._kernel.function == PRECOMPUTED:
-            given = self._kernel(self._table, self._table)
+        if self.kernel.function == PRECOMPUTED:
+            given = self.kernel(self._table, self._table)
             gram: FloatArray = given[np.ix_(self._order, self._order)]
         else:
             shuffled = self._table[self._order]
-            gram = self._kernel(shuffled, shuffled)
+            gram = self.kernel(shuffled, shuffled)
         if not np.isfinite(gram).all() or not np.allclose(gram, gram.T, rtol=1e-4, atol=1e-6 * np.abs(gram).max()):
             raise ValueError("The similarities have to be finite and symmetric: that of two rows is one number.")
         if np.diag(gram).min() < 0:

@@ -94,6 +94,11 @@ class Machine(ABC):
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
 
+    @property
+    def table(self) -> Matrix:
+        """The rows, and the constant feature if there is one."""
+        return self._table
+
     @classmethod
     @abstractmethod
     def memory(cls, table: Matrix, n_classes: int) -> int:
