@@ -362,7 +362,7 @@ class Examination:
 def source_alone(model: Any, domains: Domains) -> AdREM:
     """The classifier of the source alone, with the loss, the C, the intercept and the kernel of a model."""
     loss = getattr(model, "loss", "hinge")
-    same = {name: getattr(model, name) for name in ALIKE if hasattr(model, name)}
+    same = {name: getattr(model, name) for name in ALIKE} if isinstance(model, AdREM) else {}
     plain = AdREM(
         loss="log_loss" if loss == "log_loss" else "hinge", C=getattr(model, "C_", 1.0), random_state=0, **same
     )
