@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adrem import datasets, diagnostics, exceptions, preprocessing
+    from adrem import datasets, diagnostics, exceptions, model_selection, preprocessing
     from adrem._adrem import AdREM, adapt
     from adrem._persistence import load, save
     from adrem._report import report
@@ -22,6 +22,7 @@ __all__ = [
     "diagnostics",
     "exceptions",
     "load",
+    "model_selection",
     "preprocessing",
     "report",
     "save",
@@ -29,7 +30,7 @@ __all__ = [
 
 # Nothing heavy is imported until it is used (PEP 562).
 _HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "report": "_report", "save": "_persistence"}
-_MODULES = {"datasets", "diagnostics", "exceptions", "preprocessing"}
+_MODULES = {"datasets", "diagnostics", "exceptions", "model_selection", "preprocessing"}
 
 
 def __getattr__(name: str) -> Any:
