@@ -54,3 +54,11 @@ def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:
     assert len(printed) == len(said) == 4
     for value, comment in zip(printed, said, strict=True):
         assert comment.startswith(value)
+
+
+def test_the_example_of_the_page_beyond_the_paper_prints_what_it_says() -> None:
+    text = (DOCS / "beyond.md").read_text("utf-8")
+    [block] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    printed: list[float] = []
+    exec(block, {"print": printed.append})  # noqa: S102 - our own text
+    assert printed == [float(re.findall(r"# (.*)", block)[0])]
