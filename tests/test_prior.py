@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,17 +35,17 @@ def skewed(n_classes: int, kept: float, seed: int = 0) -> DomainPair:
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_a_rare_class_is_found_to_be_rare(n_classes: int, loss: str) -> None:
+def test_a_rare_class_is_found_to_be_rare(n_classes: int, loss: Any) -> None:
     data = skewed(n_classes, 0.15)
     true = np.bincount(data.y_target) / len(data.y_target)
-    model = AdREM(loss, C=0.1, class_prior="estimate", random_state=0, n_estimators=3)  # type: ignore[arg-type]
+    model = AdREM(loss, C=0.1, class_prior="estimate", random_state=0, n_estimators=3)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
     assert np.abs(model.class_prior_ - true).max() < 0.12
     assert model.class_prior_[0] < 0.7 / n_classes
     low, high = model.class_prior_interval_
     assert np.all((low <= model.class_prior_ + 1e-9) & (model.class_prior_ <= high + 1e-9))
     assert np.abs(model.class_prior_check_ - true).max() < 0.15
-    plain = AdREM(loss, C=0.1, random_state=0, n_estimators=3)  # type: ignore[arg-type]
+    plain = AdREM(loss, C=0.1, random_state=0, n_estimators=3)
     plain.fit(data.X_source, data.y_source, X_target=data.X_target)
     accuracies = [np.mean(m.transduction_ == data.y_target) for m in (model, plain)]
     assert accuracies[0] > accuracies[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from adrem._refine import NO_CHANGE, RISING
 from adrem.datasets import DomainPair, make_rotated_arcs
 
 
-def fitted(data: DomainPair, **params: object) -> AdREM:
-    model = AdREM(C=0.1, random_state=0, n_iter=4, **params)  # type: ignore[arg-type]
+def fitted(data: DomainPair, **params: Any) -> AdREM:
+    model = AdREM(C=0.1, random_state=0, n_iter=4, **params)
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 

@@ -1,4 +1,7 @@
-"""Ad-REM as a scikit-learn classifier: Algorithm 2 of the paper around Algorithm 1 of `_em`."""
+"""Ad-REM as a scikit-learn classifier: Algorithm 2 of the paper around Algorithm 1 of `_em`.
+
+One class, and half of the file is what its parameters and attributes are.
+"""
 
 from __future__ import annotations
 

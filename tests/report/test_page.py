@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,8 +22,8 @@ needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromi
 HOSTILE = "<script>window.harmed = 1</script><img src=x onerror=window.harmed=1>\"'&"
 
 
-def make_report(data: DomainPair, model: object = None) -> adrem._report.Report:
-    fitted = (model or AdREM(random_state=0)).fit(data.X_source, data.y_source, X_target=data.X_target)  # type: ignore[attr-defined]
+def make_report(data: DomainPair, model: Any = None) -> adrem._report.Report:
+    fitted = (model or AdREM(random_state=0)).fit(data.X_source, data.y_source, X_target=data.X_target)
     return adrem.report(fitted, *data[:3])
 
 
@@ -60,8 +60,8 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """A page that was opened, and all that it complained of or asked for."""
 
-    def __init__(self, browser: Browser, path: Path, width: int = 1280, scheme: str = "light") -> None:
-        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    def __init__(self, browser: Browser, path: Path, width: int = 1280, scheme: Any = "light") -> None:
+        self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))

@@ -141,13 +141,20 @@ def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
     if separator is None:
         separator = ";" if header.count(b";") > header.count(b",") else ","
     _check_header(content, name, separator)
-    try:
-        frame: DataFrame = _polars().read_csv(content, separator=separator, infer_schema=False)
-    except Exception as error:  # of polars' own kinds
-        where = _longer_line(content, separator)
-        reason = str(error).splitlines()[0] if where is None else where
-        raise DamagedDataError(f"{name} can't be read as a table of text: {reason}.") from error
+    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
+    frame: DataFrame = _located(name, "a table of text", read, partial(_longer_line, content, separator))
     return frame
+
+
+def _located(name: str, form: str, read: Callable[[], Any], locate: Callable[[], str | None]) -> Any:
+    """Call a reader; an error names the line that is to blame, where one is found."""
+    try:
+        return guarded(name, form, read)
+    except DamagedDataError as error:
+        where = locate()
+        if where is None:
+            raise
+        raise DamagedDataError(f"{name} can't be read as {form}: {where}.") from error
 
 
 def _check_header(content: bytes, name: str, separator: str) -> None:
@@ -190,11 +197,8 @@ def _check_text(content: bytes, name: str) -> None:
 
 def _read_lines(content: bytes, name: str) -> DataFrame:
     _check_text(content, name)
-    try:
-        frame: DataFrame = _polars().read_ndjson(io.BytesIO(content), infer_schema_length=None)
-    except Exception as error:  # of polars' own kinds
-        reason = _line_that_is_no_object(content) or str(error).splitlines()[0]
-        raise DamagedDataError(f"{name} can't be read as JSON lines: {reason}.") from error
+    read = partial(_polars().read_ndjson, io.BytesIO(content), infer_schema_length=None)
+    frame: DataFrame = _located(name, "JSON lines", read, partial(_line_that_is_no_object, content))
     return frame
 
 

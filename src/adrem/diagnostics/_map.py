@@ -15,6 +15,7 @@ MAPPED = 400
 # Directions in which the rows vary the most, which the map is drawn from.
 DIRECTIONS = 30
 PERPLEXITY = 30.0
+ALIKE = 1e-6  # coordinates of rows of length one that only differ by rounding
 LEAST = 8  # rows, below which there is nothing to draw
 
 
@@ -43,7 +44,7 @@ def draw_map(X_source: Matrix, X_target: Matrix, rng: np.random.Generator) -> Ma
     if rows.shape[0] < LEAST:
         return None
     places = _main_directions(rows)
-    if not places.any():
+    if np.abs(places).max() < ALIKE:
         return None
     perplexity = min(PERPLEXITY, (rows.shape[0] - 1) / 3)
     # Threads that wait for each other on a busy machine take ten times as long as one that does not.
