@@ -36,6 +36,12 @@ class Report:
     missing_columns: list[str] = field(default_factory=list)
     new_columns: list[str] = field(default_factory=list)
 
+    def note_empty(self, name: str, counts: sp.csr_array) -> None:
+        """Count the texts of a column that have no word."""
+        empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
+        if empty:
+            self.without_words[name] = empty
+
 
 @dataclass
 class Recipe:
@@ -78,9 +84,8 @@ class Recipe:
         blocks: list[Matrix] = [self._numbers(frame, report), self._categories(frame, report)]
         for name, terms in self.terms.items():
             counts = _count_terms(_strings(frame, name), terms)
-            empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
-            if empty and name in frame.columns:
-                report.without_words[name] = empty
+            if name in frame.columns:
+                report.note_empty(name, counts)
             blocks.append(counts)
         rows = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
         return self._scaled(rows), report
@@ -175,9 +180,7 @@ def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Rec
     )
     report = Report()
     for name, counts in zip(terms, counted, strict=True):
-        empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
-        if empty:
-            report.without_words[name] = empty
+        report.note_empty(name, counts)
     dense = recipe._numbers(both, report)
     blocks = [sp.csr_array(dense), recipe._categories(both, report), *counted]
     rows = sp.csr_array(sp.hstack(blocks, format="csr"))
