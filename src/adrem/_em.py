@@ -23,7 +23,7 @@ class Task:
     """A source and a target inside a machine, the source's rows first, and all that training on them needs.
 
     `weights` are the user's, one a source row; `prior` is the share of each class in the draws. `sources` tells which
-    of several sources a row of the source is from.
+    of several sources a row of the source is from. `mixing`, if any, mixes the scores of target rows that are alike.
     """
 
     machine: Machine
@@ -33,6 +33,14 @@ class Task:
     prior: NDArray[np.float64]
     C: float
     sources: NDArray[np.intp] | None = None
+    mixing: Callable[[FloatArray], FloatArray] | None = None
+
+    def relabel(self, scores: FloatArray) -> NDArray[np.intp]:
+        """The E-step of some members: labels of the target by the scores of all rows (members x rows x problems)."""
+        from adrem.machines import decide
+
+        of_target = scores[:, len(self.labels) :]
+        return decide(of_target if self.mixing is None else self.mixing(of_target))
 
     def train(
         self,
@@ -138,8 +146,6 @@ def randomized_em(
     each member (members x rows) have no part in its trainings; `source` must have been trained so too. After the last
     iteration up to `n_refine` steps go on with all of the target.
     """
-    from adrem.machines import decide
-
     ticker = Ticker() if ticker is None else ticker
     machine = task.machine
     solution = machine.copies(source, len(rngs))
@@ -155,7 +161,7 @@ def randomized_em(
                 drawn[part] = draw(own[part], k / n_iter, task.prior, sampling, rng)
             solution = task.train(labels, counts, solution, weights=weights, seed=k, pulse=ticker.check)
         scores = machine.scores(solution)
-        previous, labels = labels, decide(scores[:, len(task.labels) :])
+        previous, labels = labels, task.relabel(scores)
         squared_norms = machine.squared_norms(solution, scores)
         last = k == n_iter or (until_stable and k > 0 and np.array_equal(labels, previous))
         coef, intercept = machine.weights(solution) if store_path or (last and held_out is None) else (None, None)

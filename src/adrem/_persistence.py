@@ -51,6 +51,7 @@ class _Saved(NamedTuple):
 
 _READ: dict[str, Any] = {
     "C_": float,
+    "neighbors_": int,
     "machine_": str,
     "history_": _history,
     "n_iter_": int,
@@ -63,11 +64,12 @@ _READ: dict[str, Any] = {
 _SOMETIMES = (
     "coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_",
 )  # fmt: skip
+_ADDED = ("termination_", "neighbors_")
 _ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 _MODELS = {
     saved.make.__name__: saved
     for saved in (
-        _Saved(AdREM, (*_LINEAR, "vote_share_"), _SOMETIMES, ("C_", "machine_", "history_"), ("termination_",)),
+        _Saved(AdREM, (*_LINEAR, "vote_share_"), _SOMETIMES, ("C_", "machine_", "history_"), _ADDED),
         _Saved(baselines.SourceOnly),
         _Saved(baselines.HardEM, values=_ITERATIVE),
         _Saved(baselines.SoftEM, values=_ITERATIVE),

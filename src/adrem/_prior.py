@@ -22,9 +22,10 @@ WAYS = 3
 N_RUNS = WAYS * N_FOLDS
 # No class gets less than this part of an equal share.
 LEAST = 0.1
-# How far off an estimate may be by the difference between the domains, in shares that would have to move: so much
-# nearer to equal shares is what is used, and equal shares within it. Chosen on half of the pairs of the Amazon reviews.
-DOUBT = 0.05
+# How far off an estimate may be, in shares that would have to move, as a part of the doubt that the calibrated scores
+# leave about the labels: so much nearer to equal shares is what is used, and equal shares within it. Chosen on half of
+# the pairs of the Amazon reviews, and on Office-Caltech.
+DOUBT = 0.25
 N_DRAWS = 200  # of the bootstrap
 CONFIDENCE = 0.9
 MOST_STEPS = 1000
@@ -60,12 +61,14 @@ def estimate_prior(task: Task, n_iter: int, sampling: str, rng: np.random.Genera
     calibrated = _calibrate(known, task.labels, task.weights)
     base = np.bincount(task.labels, task.weights, minlength=len(task.prior)) / task.weights.sum()
     posteriors = softmax(calibrated(unknown), axis=1)
+    doubt = DOUBT * float(1.0 - posteriors.max(axis=1).mean())
     n_rows = len(posteriors)
-    draws = [nearer_equal(_most_likely(posteriors[rng.integers(n_rows, size=n_rows)], base)) for _ in range(N_DRAWS)]
+    samples = (posteriors[rng.integers(n_rows, size=n_rows)] for _ in range(N_DRAWS))
+    draws = [nearer_equal(_most_likely(sample, base), doubt) for sample in samples]
     tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
     by_confusion = _by_confusion(calibrated(known), calibrated(unknown), task.labels, task.weights)
-    return PriorEstimate(nearer_equal(_most_likely(posteriors, base)), low, high, by_confusion)
+    return PriorEstimate(nearer_equal(_most_likely(posteriors, base), doubt), low, high, by_confusion)
 
 
 def _held_out_scores(task: Task, n_iter: int, sampling: str, rng: np.random.Generator, ticker: Ticker) -> Array:
@@ -135,11 +138,11 @@ def _most_likely(posteriors: Array, base: Array) -> Array:
     return shares
 
 
-def nearer_equal(shares: Array) -> Array:
+def nearer_equal(shares: Array, doubt: float) -> Array:
     """Shares moved towards equal ones by what they may be off, none of them below the least."""
     equal = 1.0 / len(shares)
     distance = 0.5 * np.abs(shares - equal).sum()
-    return with_floor(equal + (shares - equal) * max(0.0, 1.0 - DOUBT / max(distance, np.finfo(float).tiny)))
+    return with_floor(equal + (shares - equal) * max(0.0, 1.0 - doubt / max(distance, np.finfo(float).tiny)))
 
 
 def with_floor(shares: Array) -> Array:

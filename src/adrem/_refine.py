@@ -33,9 +33,6 @@ def refine(
     that followed the labels would be another loss at every step. A step after which that loss is higher is not taken,
     and ends the member. The members are changed in place, those that have ended no more.
     """
-    from adrem.machines import decide
-
-    n_source = len(task.labels)
     class_weights = np.stack([task.class_weights(own) for own in labels])
     scores = task.machine.scores(solution)
     norms = task.machine.squared_norms(solution, scores)
@@ -45,7 +42,7 @@ def refine(
         solution = task.train(labels, row_weights, solution, seed=step, pulse=ticker.check)
         scores = task.machine.scores(solution)
         norms = task.machine.squared_norms(solution, scores)
-        found = decide(scores[:, n_source:])
+        found = task.relabel(scores)
         coef, intercept = task.machine.weights(solution)
         for m, member in enumerate(members):
             if member.termination:

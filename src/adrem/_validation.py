@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,6 +157,16 @@ def read_positive(values: Any, name: str) -> tuple[float, ...]:
     if candidates.ndim != 1 or not candidates.size or not np.all(np.isfinite(candidates) & (candidates > 0)):
         raise ValueError(f"{name} must be 'cv', a positive number or a list of positive numbers; got {values!r}.")
     return tuple(candidates.tolist())
+
+
+def check_neighbors(wanted: Any, domains: Domains) -> None:
+    """Refuse more neighbours than a target row can have."""
+    n_target = domains.X_target.shape[0]
+    if domains.adapts and isinstance(wanted, Integral) and wanted >= n_target:
+        raise ValueError(
+            f"neighbors={wanted} needs more than {wanted} target rows, and there are {n_target}: give a smaller "
+            "number, or neighbors=None."
+        )
 
 
 def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:

@@ -58,6 +58,16 @@ def select_c(
     return candidates[first_best(accuracy, weights)]
 
 
+def held_out_accuracy(
+    machine: Machine, labels: NDArray[np.intp], weights: NDArray[np.float64], C: float, seed: int
+) -> float:
+    """Accuracy on rows that had no part in the training, over the folds by which C is chosen."""
+    held_out = make_folds(labels, weights, seed)
+    solution = machine.solve(labels, np.where(held_out, 0.0, weights), C, among=np.flatnonzero(weights > 0))
+    hits = (decide(machine.scores(solution)) == labels) & held_out
+    return float((hits @ weights).sum() / weights.sum())
+
+
 def make_folds(labels: NDArray[np.intp], weights: NDArray[np.float64], seed: int) -> NDArray[np.bool_]:
     """Which rows each fold (folds x rows) holds out, stratified; rows of weight zero are in none."""
     rows = np.flatnonzero(weights > 0)
