@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from adrem._adrem import AdREM, adapt
     from adrem._persistence import load, save
     from adrem._report import report
+    from adrem.model_selection import AdREMCV
 
 __version__ = version("adrem")
 
 __all__ = [
     "AdREM",
+    "AdREMCV",
     "__version__",
     "adapt",
     "datasets",
@@ -29,7 +31,14 @@ __all__ = [
 ]
 
 # Nothing heavy is imported until it is used (PEP 562).
-_HOMES = {"AdREM": "_adrem", "adapt": "_adrem", "load": "_persistence", "report": "_report", "save": "_persistence"}
+_HOMES = {
+    "AdREM": "_adrem",
+    "AdREMCV": "model_selection",
+    "adapt": "_adrem",
+    "load": "_persistence",
+    "report": "_report",
+    "save": "_persistence",
+}
 _MODULES = {"datasets", "diagnostics", "exceptions", "model_selection", "preprocessing"}
 
 

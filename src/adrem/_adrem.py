@@ -262,7 +262,7 @@ class AdREM(DomainClassifier):
             task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
         estimate = None
         if domains.adapts and isinstance(self.class_prior, str) and self.class_prior == "estimate":
-            estimate = self._estimate_prior(task, np.random.default_rng(prior_seed))
+            estimate = self._estimate_prior(task, prior_seed)
             task = replace(task, prior=estimate.shares)
         source = task.train_source()
         if domains.adapts:
@@ -330,7 +330,7 @@ class AdREM(DomainClassifier):
         self.neighbors_ = k
         return replace(task, mixing=Mixing(nearest(target, k, similarities=precomputed)))
 
-    def _estimate_prior(self, task: Task, rng: np.random.Generator) -> PriorEstimate:
+    def _estimate_prior(self, task: Task, seed: np.random.SeedSequence) -> PriorEstimate:
         """The shares of the classes that the rows of a task speak for."""
         from adrem._prior import N_RUNS, estimate_prior
         from adrem.machines.selection import N_FOLDS
@@ -342,7 +342,7 @@ class AdREM(DomainClassifier):
                 f"{counts.min()} row(s). Give the shares of the classes, or leave the class out."
             )
         with one_blas_thread(), progress(N_RUNS * self.n_iter, "class shares", self.verbose) as ticker:
-            return estimate_prior(task, self.n_iter, self.sampling, rng, ticker)
+            return estimate_prior(task, self.n_iter, self.sampling, np.random.default_rng(seed), ticker)
 
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import make_machine

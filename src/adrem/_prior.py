@@ -44,6 +44,13 @@ class PriorEstimate(NamedTuple):
     low: Array
     high: Array
     by_confusion: Array
+    doubt: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the classes are not equally common, by twice what the estimate may be off."""
+        # It was moved towards equal shares by that once.
+        return bool(0.5 * np.abs(self.shares - 1.0 / len(self.shares)).sum() > self.doubt)
 
 
 def estimate_prior(task: Task, n_iter: int, sampling: str, rng: np.random.Generator, ticker: Ticker) -> PriorEstimate:
@@ -68,7 +75,7 @@ def estimate_prior(task: Task, n_iter: int, sampling: str, rng: np.random.Genera
     tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
     by_confusion = _by_confusion(calibrated(known), calibrated(unknown), task.labels, task.weights)
-    return PriorEstimate(nearer_equal(_most_likely(posteriors, base), doubt), low, high, by_confusion)
+    return PriorEstimate(nearer_equal(_most_likely(posteriors, base), doubt), low, high, by_confusion, doubt)
 
 
 def _held_out_scores(task: Task, n_iter: int, sampling: str, rng: np.random.Generator, ticker: Ticker) -> Array:

@@ -334,18 +334,24 @@ def transform_pair(transformer: Any, X_source: Any, X_target: Any, y_source: Any
     >>> X_target.tolist()
     [[0.0], [2.0], [2.0], [0.0]]
     """
-    from adrem.machines._tables import stack
-
     reader = Rectifier()  # any estimator: it carries the names and number of columns between the tables
-    tables = [_read_table(reader, X_source), _read_target(reader, X_source, X_target)]
+    tables = (_read_table(reader, X_source), _read_target(reader, X_source, X_target))
     n_source, n_target = (table.shape[0] for table in tables)
-    domain = np.repeat([_SOURCE, _TARGET], [n_source, n_target])
     labels = None
     if y_source is not None:  # with something for the target that can't be taken for a class
         labels = np.append(_read_labels(y_source, n_source).astype(object), np.full(n_target, np.nan))
+    return fit_transform_pair(clone(transformer), *tables, labels)
+
+
+def fit_transform_pair(transformer: Any, source: Matrix, target: Matrix, labels: Any = None) -> tuple[Matrix, Matrix]:
+    """Fit a transformer to two tables below each other, with labels for both, and transform them."""
+    from adrem.machines._tables import stack
+
+    n_source, n_target = source.shape[0], target.shape[0]
+    domain = np.repeat([_SOURCE, _TARGET], [n_source, n_target])
     with config_context(enable_metadata_routing=True):
         takes = get_routing_for_object(transformer).consumes(method="fit_transform", params=["sample_domain"])
-        transformed = clone(transformer).fit_transform(stack(tables), labels, **dict.fromkeys(takes, domain))
+        transformed = transformer.fit_transform(stack([source, target]), labels, **dict.fromkeys(takes, domain))
     if sp.issparse(transformed):
         transformed = transformed.tocsr()
     return transformed[:n_source], transformed[n_source:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy
 from adrem.diagnostics._diagnosis import (
     Bin,
     ClassShare,
@@ -22,6 +23,7 @@ from adrem.diagnostics._verdict import Verdict
 from adrem.diagnostics._voices import Voice, voices
 
 __all__ = [
+    "AccuracyEstimate",
     "Bin",
     "ClassShare",
     "Diagnosis",
@@ -39,6 +41,7 @@ __all__ = [
     "Voice",
     "confidence_of",
     "diagnose",
+    "estimate_accuracy",
     "examine",
     "voices",
 ]

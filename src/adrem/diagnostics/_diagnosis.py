@@ -361,14 +361,19 @@ class Examination:
 
 def source_alone(model: Any, domains: Domains) -> AdREM:
     """The classifier of the source alone, with the loss, the C, the intercept and the kernel of a model."""
-    loss = getattr(model, "loss", "hinge")
-    same = {name: getattr(model, name) for name in ALIKE} if isinstance(model, AdREM) else {}
-    plain = AdREM(
-        loss="log_loss" if loss == "log_loss" else "hinge", C=getattr(model, "C_", 1.0), random_state=0, **same
-    )
+    plain = plain_of(model)
     plain._learn(domains._replace(X_target=domains.X_target[:0]))
     plain.n_features_in_ = domains.X_source.shape[1]
     return plain
+
+
+def plain_of(model: Any) -> AdREM:
+    """What is trained on the source alone to have something to compare a model with."""
+    loss = getattr(model, "loss", "hinge")
+    same = {name: getattr(model, name) for name in ALIKE} if isinstance(model, AdREM) else {}
+    return AdREM(
+        loss="log_loss" if loss == "log_loss" else "hinge", C=getattr(model, "C_", 1.0), random_state=0, **same
+    )
 
 
 def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:

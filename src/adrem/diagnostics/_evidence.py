@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,20 @@ def nearest(rows: Matrix) -> NDArray[np.intp]:
     return order
 
 
+def compare_neighbours(
+    rows: Matrix, before: NDArray[Any], after: NDArray[Any], rng: np.random.Generator
+) -> tuple[Sides | None, float]:
+    """How often rows that are near each other have the same label, and by how many standard errors that has risen."""
+    if len(before) <= 2 * NEIGHBOURS:
+        return None, 0.0
+    chosen = some_rows(len(before), COMPARED, rng)
+    near = nearest(rows[chosen])
+    agrees, agreed = (own[chosen][near] == own[chosen][:, None] for own in (after, before))
+    won, lost = int(np.count_nonzero(agrees & ~agreed)), int(np.count_nonzero(agreed & ~agrees))
+    z = float((won - lost) / np.sqrt(max(won + lost, 1)))
+    return Sides(float(agreed.mean()), float(agrees.mean())), z
+
+
 def gather(
     plain: AdREM,
     domains: Domains,
@@ -105,14 +120,7 @@ def gather(
     back = train_back(plain, domains, before)
     back_adapted = train_back(plain, domains, after) if changed else back
     circular = None if back is None or back_adapted is None else Sides(back, back_adapted)
-    neighbours, z = None, 0.0
-    if len(before) > 2 * NEIGHBOURS:
-        rows = some_rows(len(before), COMPARED, rng)
-        near = nearest(domains.X_target[rows])
-        agrees, agreed = (own[rows][near] == own[rows][:, None] for own in (after, before))
-        neighbours = Sides(float(agreed.mean()), float(agrees.mean()))
-        won, lost = int(np.count_nonzero(agrees & ~agreed)), int(np.count_nonzero(agreed & ~agrees))
-        z = float((won - lost) / np.sqrt(max(won + lost, 1)))
+    neighbours, z = compare_neighbours(domains.X_target, before, after, rng)
     off_prior = None
     if prior is not None:
         off_prior = Sides(*(_off(own, prior) for own in (before, after)))

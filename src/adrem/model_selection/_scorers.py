@@ -1,4 +1,4 @@
-"""Choosing without labels of the target: scorers for `GridSearchCV` and `cross_validate`.
+"""Scorers for `GridSearchCV` and `cross_validate` that read no label of the target.
 
 Each takes an estimator, rows of both domains and what tells them apart: ``sample_domain`` where metadata routing passes
 it on, else the mark -1 in ``y``. Labels of the target are never read. More is better.
@@ -17,16 +17,9 @@ from sklearn.utils import _safe_indexing
 from adrem._validation import _read_domain, _source_by_mask
 from adrem.baselines import SourceOnly
 from adrem.baselines.weighting import judge_domains
+from adrem.diagnostics._evidence import NEIGHBOURS, nearest
 from adrem.diagnostics._gap import CANDIDATES, FOLDS, TOL
 from adrem.diagnostics._map import some_rows
-
-__all__ = [
-    "AgreementScorer",
-    "CircularScorer",
-    "EntropyScorer",
-    "ImportanceWeightedScorer",
-    "NeighbourhoodDensityScorer",
-]
 
 COMPARED = 2000  # rows of the target that are compared with each other
 WEIGHED = 5000  # rows of each domain that the domains are told apart by
@@ -124,6 +117,22 @@ class ImportanceWeightedScorer(_DomainScorer):
         weights = np.exp(odds - odds.max())
         hits = np.asarray(estimator.predict(source)) == parts.y_source[chosen]
         return float(np.average(hits, weights=weights))
+
+
+class NeighbourScorer(_DomainScorer):
+    """How often the nearest target rows of a target row, by the cosine between them, are labelled as it is.
+
+    It leans towards models that have adapted, whose labels are smoother.
+    """
+
+    def _score(self, estimator: Any, parts: _Parts) -> float:
+        chosen = some_rows(_n_rows(parts.X_target), COMPARED, np.random.default_rng(0))
+        if len(chosen) <= NEIGHBOURS:
+            return 1.0
+        rows = _safe_indexing(parts.X_target, chosen)
+        labels = np.asarray(estimator.predict(rows))
+        near = nearest(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+        return float(np.mean(labels[near] == labels[:, None]))
 
 
 class NeighbourhoodDensityScorer(_DomainScorer):
