@@ -41,6 +41,8 @@ def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False)
 
     With `similarities` the table has the inner products of all rows instead of the rows.
     """
+    from adrem.machines._tables import squared_norms
+
     n_rows = rows.shape[0]
     of = np.arange(n_rows) if of is None else of
     rows = rows.astype(np.float64)
@@ -50,7 +52,7 @@ def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False)
     else:
         mean = np.asarray(rows.mean(axis=0)).ravel()
         to_mean, norm_of_mean = rows @ mean, float(mean @ mean)
-        squares = np.asarray((rows * rows).sum(axis=1)).ravel()
+        squares = squared_norms(rows)
     lengths = np.sqrt(np.maximum(squares - 2.0 * to_mean + norm_of_mean, 0.0))
     scale = np.divide(1.0, lengths, out=np.zeros(n_rows), where=lengths > 0)
     found = np.empty((len(of), k), dtype=np.intp)

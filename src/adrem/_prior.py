@@ -26,6 +26,9 @@ LEAST = 0.1
 # leave about the labels: so much nearer to equal shares is what is used, and equal shares within it. Chosen on half of
 # the pairs of the Amazon reviews, and on Office-Caltech.
 DOUBT = 0.25
+# How far from equal shares, in multiples of that, what is used has to lie to be sure that the classes are not equally
+# common. Chosen on the Amazon reviews and SURF.
+CLEAR = 2.0
 N_DRAWS = 200  # of the bootstrap
 CONFIDENCE = 0.9
 MOST_STEPS = 1000
@@ -48,9 +51,8 @@ class PriorEstimate(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the classes are not equally common, by twice what the estimate may be off."""
-        # It was moved towards equal shares by that once.
-        return bool(0.5 * np.abs(self.shares - 1.0 / len(self.shares)).sum() > self.doubt)
+        """Whether it is plain that the classes are not equally common."""
+        return bool(0.5 * np.abs(self.shares - 1.0 / len(self.shares)).sum() > CLEAR * self.doubt)
 
 
 def estimate_prior(task: Task, n_iter: int, sampling: str, rng: np.random.Generator, ticker: Ticker) -> PriorEstimate:

@@ -1,0 +1,94 @@
+"""An accuracy without labels, and bounds that hold it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import make_blobs_shift
+
+from adrem import AdREM, baselines
+from adrem.datasets import DomainPair, load_digits_shift
+from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics._accuracy import _with_bounds
+
+
+def overlapping(spread: float, seed: int, n_classes: int = 3) -> DomainPair:
+    """Classes that overlap the more the larger the spread, and a target that is moved a little."""
+    rng = np.random.RandomState(seed)
+    y = np.arange(600) % n_classes
+    centres = 3.0 * np.eye(n_classes, 8)
+    source, target = (centres[y] + spread * rng.normal(size=(600, 8)) for _ in range(2))
+    return DomainPair(source, y, target + 0.3, y)
+
+
+def judged(data: DomainPair, model: Any = None, **params: Any) -> tuple[float, AccuracyEstimate]:
+    model = AdREM(C=0.01, n_estimators=5, random_state=0, **params) if model is None else model
+    model.fit(data.X_source, data.y_source, X_target=data.X_target)
+    found = estimate_accuracy(model, data.X_source, data.y_source, data.X_target)
+    return float(np.mean(model.transduction_ == data.y_target)), found
+
+
+def test_it_is_near_the_truth_from_easy_to_hard() -> None:
+    """What the domains share is learnt: then the truth is found within a few points, whatever it is."""
+    for n_classes in (2, 3):
+        found = [judged(overlapping(spread, seed, n_classes)) for spread in (0.5, 1.5, 3.0, 5.0) for seed in range(3)]
+        errors = [abs(estimate.accuracy - truth) for truth, estimate in found]
+        assert np.mean(errors) < 0.03
+        assert max(truth for truth, _ in found) > 0.99
+        assert min(truth for truth, _ in found) < 0.75
+        held = [estimate.low <= truth <= estimate.high for truth, estimate in found]
+        assert np.mean(held) >= 0.9
+
+
+def test_digits_through_a_poor_camera() -> None:
+    truth, found = judged(load_digits_shift(), AdREM(C=0.1, n_estimators=3, random_state=0))
+    assert found.low <= truth <= found.high
+    assert found.high - found.low < 0.2
+
+
+@pytest.mark.parametrize("name", ["SourceOnly", "CORAL", "HardEM", "SoftEM", "DASVM"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_baselines_can_be_judged_too(name: str, n_classes: int) -> None:
+    truth, found = judged(overlapping(1.5, 0, n_classes), getattr(baselines, name)(C=0.01))
+    assert abs(found.accuracy - truth) < 0.08
+
+
+def test_sparse_rows_kernels_and_options() -> None:
+    data = overlapping(1.5, 0)
+    dense = judged(data)[1]
+    sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_array(data.X_target))
+    assert judged(sparse)[1].accuracy == pytest.approx(dense.accuracy, abs=0.01)
+    truth, found = judged(data, kernel="rbf", class_prior="estimate", neighbors=5, refine=5, fit_intercept=True)
+    assert abs(found.accuracy - truth) < 0.08
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    data = overlapping(1.5, 0)
+    model = AdREM(C=[0.01, 0.1], n_estimators=3, random_state=0)
+    model.fit(data.X_source, data.y_source, X_target=data.X_target)
+    before, params = model.coef_.copy(), model.get_params()
+    twice = [estimate_accuracy(model, data.X_source, data.y_source, data.X_target) for _ in range(2)]
+    assert twice[0] == twice[1]
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.get_params() == params
+
+
+def test_too_few_rows_are_refused() -> None:
+    data = make_blobs_shift()
+    few = data._replace(X_target=data.X_target[:2], y_target=data.y_target[:2])
+    model = AdREM(C=0.1, n_estimators=2, random_state=0)
+    with pytest.warns():
+        model.fit(few.X_source, few.y_source, X_target=few.X_target)
+    with pytest.raises(ValueError, match="needs 3 rows of the target and of each class of the source"):
+        estimate_accuracy(model, few.X_source, few.y_source, few.X_target)
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, 10**6))
+def test_bounds_hold_the_estimate(accuracy: float, n_rows: int) -> None:
+    found = _with_bounds(accuracy, n_rows, confidence=0.0, drift=0.0, difference_of_confidences=0.0)
+    assert 0.0 <= found.low <= found.accuracy <= found.high <= 1.0
