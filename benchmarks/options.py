@@ -109,8 +109,16 @@ def summarize(rows: list[dict[str, Any]]) -> list[str]:
         mean = np.mean([float(row["accuracy"]) for row in own if row["option"] == BASE])
         mark = "*" if data in CHOSEN_ON else ""
         lines.append(f"| {data}{mark} | {len(pairs)} | {mean:.2f} | {' | '.join(cells)} |")
+    times = " | ".join(f"x {_times(rows, option):.2f}" for option in options)
     lines.append(f"| all | {len(gains[options[0]])} | | {' | '.join(_spread(gains[option]) for option in options)} |")
+    lines.append(f"| median time | | x 1 | {times} |")
     return lines
+
+
+def _times(rows: list[dict[str, Any]], option: str) -> float:
+    """How many times as long as Ad-REM an option takes on the same rows: the median."""
+    seconds = {(row["data"], row["pair"], row["seed"], row["option"]): float(row["seconds"]) for row in rows}
+    return float(np.median([own / seconds[*key, BASE] for (*key, o), own in seconds.items() if o == option]))
 
 
 def _spread(gains: list[float]) -> str:

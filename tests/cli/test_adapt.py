@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from commands import Command
 
 from adrem import AdREM, load
+from adrem.baselines import SourceOnly
 from adrem.columns import make_pair, read_file
 
 GOOD = ["fine", "great", "lovely", "superb"]
@@ -421,3 +423,25 @@ def test_long_labels_fit_the_terminal(adrem: Command, files: Path) -> None:
     assert code == 0
     assert max(map(len, err.splitlines())) <= 80
     assert "…" in err
+
+
+def test_the_method_can_be_chosen_and_its_accuracy_be_estimated(adrem: Command, files: Path) -> None:
+    common = ("adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "3")
+    code, _, err = adrem(*common, "--method", "auto", "--estimate", "-o", "labels.csv", "--save", "m.adrem")
+    assert code == 0
+    taken = re.search(r"was taken: +(.*)", " ".join(err.split()))
+    assert taken is not None
+    [told] = re.findall(r"Estimated accuracy, without labels: (\d+) %, likely (\d+) to (\d+) %\.", err)
+    value, low, high = map(int, told)
+    assert low <= value <= high <= 100
+    assert max(map(len, err.splitlines())) <= 80
+    frame, truth = pl.read_csv(files / "labels.csv"), pl.read_csv(files / "knives.csv")
+    assert np.mean(frame["label"].to_numpy() == truth["verdict"].to_numpy()) > 0.9
+    assert isinstance(load(files / "m.adrem"), AdREM | SourceOnly)
+    assert adrem("predict", "m.adrem", "more.csv", "-o", "more_labels.csv")[0] == 0
+    code, out, _ = adrem(*common, "--estimate", "--json", "-o", "other.csv")
+    found = json.loads(out)["estimated_accuracy"]
+    assert found["low"] <= found["accuracy"] <= found["high"]
+    code, _, err = adrem(*common, "--method", "auto", "--loss", "hinge", "-o", "third.csv")
+    assert code == 2
+    assert "The method auto has no such option" in " ".join(err.replace("│", " ").split())

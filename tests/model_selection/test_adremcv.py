@@ -22,10 +22,9 @@ from adrem.baselines import CORAL, SourceOnly
 from adrem.datasets import DomainPair, load_digits_shift, make_rotated_arcs
 from adrem.exceptions import LostClassWarning
 from adrem.model_selection import AgreementScorer, CircularScorer
-from adrem.model_selection._adremcv import WITHIN, near_the_best
+from adrem.model_selection._adremcv import USUAL, WITHIN, near_the_best
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "n_iter": 3, "random_state": 0}
-USUAL = ["hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows", "standardized", "source alone"]
 
 
 def fitted(data: DomainPair, **params: Any) -> AdREMCV:
@@ -57,7 +56,7 @@ def test_results_tell_what_was_tried_and_why_it_was_taken() -> None:
     data = make_blobs_shift()
     model = fitted(data)
     results = pd.DataFrame(model.cv_results_)
-    assert results["candidate"].tolist() == USUAL
+    assert results["candidate"].tolist() == list(USUAL)
     assert (results["score"] == results["circular"] + results["neighbours"]).all()
     competing = results[results["eligible"] & (results["candidate"] != "source alone")]
     taken = competing.loc[competing["score"].idxmax(), "candidate"]
@@ -159,6 +158,19 @@ def test_candidates_of_ones_own() -> None:
     for wrong in ({}, {"x": 3}, {"x": (MaxAbsScaler(),)}, {"x": MaxAbsScaler()}):
         with pytest.raises(ValueError, match="candidates has to hold estimators of adrem"):
             fitted(data, candidates=wrong)
+
+
+def test_some_of_the_usual_ones_by_name() -> None:
+    data = make_blobs_shift()
+    assert fitted(data, candidates=["log_loss", "source alone"]).cv_results_["candidate"] == [
+        "log_loss",
+        "source alone",
+    ]
+    for wrong in ([], ["hinge", "tree"]):
+        with pytest.raises(ValueError, match="candidates are some of 'hinge'"):
+            fitted(data, candidates=wrong)
+    with pytest.raises(ValueError, match="raise it, or try more than rbf"):
+        fitted(data, candidates=("rbf",), memory_limit=1000)
 
 
 def test_no_adaptation_where_it_does_harm() -> None:

@@ -120,6 +120,15 @@ def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
     return summary
 
 
+def _tell_accuracy(summary: dict[str, Any]) -> None:
+    if "accuracy" in summary:
+        adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
+        say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
+    if "estimated_accuracy" in summary:
+        low, value, high = (100 * summary["estimated_accuracy"][name] for name in ("low", "accuracy", "high"))
+        say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+
+
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
     """Print the summary: for a person on standard error, or for programs on standard output."""
     if as_json:
@@ -130,9 +139,7 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     for name, counts in summary["classes"].items():
         say(f"{shorten(name, width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
     say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
-    if "accuracy" in summary:
-        adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
-        say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
+    _tell_accuracy(summary)
     if "unknown_labels" in summary:
         strange = summary["unknown_labels"]
         say_wrapped(

@@ -32,6 +32,7 @@ PRIORS = ("uniform", "source", "estimate")
 # Names of the methods, and the classes and parameters behind them.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "adrem": ("AdREM", {}),
+    "auto": ("AdREMCV", {"candidates": ("hinge", "log_loss", "intercept", "neighbors", "source alone")}),
     "source": ("SourceOnly", {}),
     "hard-em": ("HardEM", {}),
     "soft-em": ("SoftEM", {}),
@@ -92,6 +93,7 @@ def adapt(
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the model, which `adrem predict` takes.")] = None,
     report: Annotated[Path | None, typer.Option(help="File for a page about it all, HTML.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the accuracy: about twice the time.")] = False,
     force: Force = False,
     as_json: AsJson = False,
     config: Annotated[
@@ -119,6 +121,7 @@ def adapt(
     from adrem.columns import make_pair, read_file
     from adrem.columns.labelling import adapt_pair, label_rows
     from adrem.columns.pair import select
+    from adrem.diagnostics import estimate_examined
 
     with stage(f"Reading {source} and {target}"):
         tables = read_file(source), read_file(target)
@@ -147,14 +150,15 @@ def adapt(
         model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
     with _told_of_options() as warned:
         bundle, examined = adapt_pair(pair, model, about)
-    if prior == "estimate":
-        shares = zip(bundle.model.classes_.tolist(), bundle.model.class_prior_, strict=True)
-        say_wrapped(f"- class shares, estimated: {', '.join(f'{name} {share:.2f}' for name, share in shares)}")
+    _tell_choices(model, prior)
     with stage("Judging the labels"):
         verdict = examined.judgement()[1]
         labels = label_rows(bundle, pair.X_target)
     summary = summarize(labels, pair.truth, bundle.model.classes_.tolist())
     summary["verdict"] = {**asdict(verdict), "sentence": verdict.sentence}
+    if estimate:
+        with stage("Estimating the accuracy"):
+            summary["estimated_accuracy"] = asdict(estimate_examined(examined))
     page = None
     if report is not None:
         with stage("Making the page"):
@@ -169,6 +173,17 @@ def adapt(
     write_labels(labels, beside, output)
     places = {"saved": None if save is None else str(save), "report": None if report is None else str(report)}
     tell_summary(summary, {"output": output, **places, **about}, as_json)
+
+
+def _tell_choices(model: Any, prior: str | None) -> None:
+    """What the method has found or chosen by itself."""
+    if hasattr(model, "best_name_"):
+        say_wrapped(f"- of {', '.join(model.cv_results_['candidate'])} was taken: {model.best_name_}")
+    if prior == "estimate" or (
+        prior is None and hasattr(model, "best_name_") and len(set(model.class_prior_.tolist())) > 1
+    ):
+        shares = zip(model.classes_.tolist(), model.class_prior_, strict=True)
+        say_wrapped(f"- class shares, estimated: {', '.join(f'{name} {share:.2f}' for name, share in shares)}")
 
 
 @contextmanager
@@ -193,7 +208,7 @@ def _in_options(text: str) -> str:
 
 def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
     """The estimator of a method; options that it does not have are wrong use."""
-    from adrem import AdREM, baselines
+    from adrem import AdREM, AdREMCV, baselines
 
     if method not in METHODS:
         raise typer.BadParameter(f"{method!r} is not one of {', '.join(METHODS)}.", param_hint="--method")
@@ -201,7 +216,8 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
         raise typer.BadParameter("At least one at a time; -1 is a core each.", param_hint="--jobs")
     name, params = METHODS[method]
     names = {"loss": "loss", "prior": "class_prior", "members": "n_estimators", "iterations": "n_iter", "C": "C"}
-    model: Any = AdREM(n_jobs=jobs, verbose=1) if name == "AdREM" else getattr(baselines, name)(**params)
+    ours = {"AdREM": AdREM, "AdREMCV": AdREMCV}
+    model: Any = ours[name](n_jobs=jobs, verbose=1) if name in ours else getattr(baselines, name)()
     has = set(model.get_params()) - set(params)
     for option, value in options.items():
         if value is not None:

@@ -38,8 +38,12 @@ class Labels:
 
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
-    """Fit a model to a pair, and examine it beside the classifier of its source alone."""
+    """Fit a model to a pair, and examine it beside the classifier of its source alone.
+
+    Of several that it chose from, only the model that was taken is kept.
+    """
     model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    model = getattr(model, "best_estimator_", model)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
     plain = examined.plain
     return Bundle(model, plain.coef_[0], plain.intercept_[0], pair.recipe, pair.scales, about), examined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy, estimate_examined
 from adrem.diagnostics._diagnosis import (
     Bin,
     ClassShare,
@@ -42,6 +42,7 @@ __all__ = [
     "confidence_of",
     "diagnose",
     "estimate_accuracy",
+    "estimate_examined",
     "examine",
     "voices",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from adrem._adrem import AdREM
 from adrem._types import Matrix
 from adrem._validation import Domains
 from adrem._voting import by_class
+
+if TYPE_CHECKING:
+    from adrem.diagnostics._diagnosis import Examination
 
 Array = NDArray[np.float64]
 # Members of an ensemble that is fitted without a fold.
@@ -83,11 +86,16 @@ def estimate_accuracy(
     >>> bool(found.low < (model.transduction_ == y_target).mean() < found.high)
     True
     """
-    from adrem._prior import _calibrate
     from adrem.diagnostics._diagnosis import examine
+
+    return estimate_examined(examine(model, X_source, y_source, X_target), random_state)
+
+
+def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyEstimate:
+    """The estimate for a model that was examined."""
+    from adrem._prior import _calibrate
     from adrem.machines.selection import N_FOLDS
 
-    examined = examine(model, X_source, y_source, X_target)
     domains = examined.domains
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
     if counts.min() < N_FOLDS or domains.X_target.shape[0] < N_FOLDS:
@@ -95,7 +103,7 @@ def estimate_accuracy(
             f"An estimate needs {N_FOLDS} rows of the target and of each class of the source: there are "
             f"{domains.X_target.shape[0]} and, of {domains.classes[counts.argmin()]!r}, {counts.min()}."
         )
-    known, unknown = _held_out_scores(model, domains, random_state)
+    known, unknown = _held_out_scores(examined.model, domains, random_state)
     calibrated = _calibrate(known, domains.labels, np.ones(len(known)))
     shares = softmax(calibrated(known), axis=1)
     chances = softmax(calibrated(unknown), axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # How far below the best the accuracy on held-out rows of the source may lie, in standard errors, for a candidate to be
 # looked at further: what is bad at home will not be good abroad. Chosen on the Amazon reviews, SURF and digits.
 WITHIN = 2.0
+USUAL = ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows", "standardized", "source alone")
 
 
 class _Candidate(NamedTuple):
@@ -61,9 +62,11 @@ class AdREMCV(DomainClassifier):
 
     Parameters
     ----------
-    candidates : "auto" or mapping, default="auto"
-        What is tried. A mapping has an estimator of this package for every name, `AdREM` or one of the baselines, or a
-        pair of a transformer and an estimator. A `SourceOnly` among them stands for no adaptation.
+    candidates : "auto", sequence of str or mapping, default="auto"
+        What is tried: the usual candidates ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows",
+        "standardized", "source alone"), some of them by name, or others. A mapping has an estimator of this package for
+        every name, `AdREM` or one of the baselines, or a pair of a transformer and an estimator; a `SourceOnly` among
+        them stands for no adaptation.
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`, in the usual candidates.
     class_prior : {"auto", "uniform", "source", "estimate"}, array-like or mapping, default="auto"
@@ -107,7 +110,7 @@ class AdREMCV(DomainClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "candidates": [StrOptions({"auto"}), Mapping],
+        "candidates": [StrOptions({"auto"}), list, tuple, Mapping],
         "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "class_prior": [StrOptions({"auto", "uniform", "source", "estimate"}), Mapping, "array-like"],
         "n_iter": [Interval(Integral, 1, None, closed="left")],
@@ -122,7 +125,7 @@ class AdREMCV(DomainClassifier):
 
     def __init__(
         self,
-        candidates: Literal["auto"] | Mapping[str, Any] = "auto",
+        candidates: Literal["auto"] | Sequence[str] | Mapping[str, Any] = "auto",
         C: Literal["cv"] | float | ArrayLike = "cv",
         class_prior: Literal["auto", "uniform", "source", "estimate"] | ArrayLike | Mapping[Any, float] = "auto",
         n_iter: int = 20,
@@ -169,6 +172,11 @@ class AdREMCV(DomainClassifier):
     def _read_candidates(self) -> dict[str, tuple[Any, Any]] | None:
         """The candidates that were given, each with a transformer or None."""
         if isinstance(self.candidates, str):
+            return None
+        if not isinstance(self.candidates, Mapping):
+            unknown = [name for name in self.candidates if name not in USUAL]
+            if unknown or not self.candidates:
+                raise ValueError(f"candidates are some of {', '.join(map(repr, USUAL))}; got {self.candidates!r}.")
             return None
         pairs = {name: own if isinstance(own, tuple) else (None, own) for name, own in self.candidates.items()}
         wrong = [name for name, pair in pairs.items() if len(pair) != 2 or not isinstance(pair[1], DomainClassifier)]
@@ -223,9 +231,13 @@ class AdREMCV(DomainClassifier):
             "standardized": (DomainStandardScaler(with_mean=centred), adrem()),
             "source alone": (None, SourceOnly(C=self.C, tol=self.tol, random_state=seed)),
         }
-        if not self._fits_memory(domains):
-            del usual["rbf"]
-        return usual
+        names = USUAL if isinstance(self.candidates, str) else self.candidates
+        chosen = {name: usual[name] for name in names if name != "rbf" or self._fits_memory(domains)}
+        if not chosen:
+            raise ValueError(
+                "The similarities of all rows take more than memory_limit: raise it, or try more than rbf."
+            )
+        return chosen
 
     def _fits_memory(self, domains: Domains) -> bool:
         """Whether the matrix of a kernel may be made; free memory is never looked at."""
