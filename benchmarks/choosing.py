@@ -11,8 +11,6 @@ target. The accuracy of Ad-REM with its defaults is estimated in several ways.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import time
 import warnings
 from collections.abc import Iterator
@@ -20,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from csv_files import read_csv, write_csv
 from joblib import Parallel, delayed
 from options import CHOSEN_ON, DIGITS, tables
 from scipy.stats import spearmanr
 
 from adrem import AdREM, AdREMCV
-from adrem._files import written_whole
 from adrem._validation import Domains
 from adrem.datasets import DomainPair, load_digits_shift
 from adrem.diagnostics import estimate_accuracy
@@ -52,6 +50,8 @@ FIELDS = (
     "data", "pair", "candidate", "taken", "accuracy", "seconds", "source_accuracy", *SCORERS, "estimate", "low", "high",
     "confidence", "difference", "votes",
 )  # fmt: skip
+
+TEXTS = ("data", "pair", "candidate", "taken")
 
 
 class Watched(AdREMCV):
@@ -119,16 +119,25 @@ def cases(wanted: list[str]) -> Iterator[tuple[str, str, DomainPair]]:
         yield DIGITS, "camera", load_digits_shift()
 
 
-def summarize(rows: list[dict[str, Any]]) -> list[str]:
-    halves = {
-        "data that the rules were chosen on": [row for row in rows if row["data"] in CHOSEN_ON],
-        "the other data": [row for row in rows if row["data"] not in CHOSEN_ON],
-    }
+def halves(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    chosen_on = [row for row in rows if row["data"] in CHOSEN_ON]
+    others = [row for row in rows if row["data"] not in CHOSEN_ON]
+    named = {"Data that the rules were chosen on": chosen_on, "The other data": others}
+    return {title: half for title, half in named.items() if half}
+
+
+def tell_choices(rows: list[dict[str, Any]]) -> list[str]:
     lines = []
-    for title, half in halves.items():
-        if half:
-            lines += ["", f"{title}", "", *_choices(half), "", *_scorers(half), "", *_estimates(half)]
-    return lines
+    for title, half in halves(rows).items():
+        lines += [f"{title}:", "", *_choices(half), "", *_scorers(half), ""]
+    return lines[:-1]
+
+
+def tell_estimates(rows: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for title, half in halves(rows).items():
+        lines += [f"{title}:", "", *_estimates(half), ""]
+    return lines[:-1]
 
 
 def _choices(rows: list[dict[str, Any]]) -> list[str]:
@@ -194,6 +203,14 @@ def _candidates(own: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for name, row in own.items() if name not in (OURS, "Ad-REM")]
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """What was written before."""
+    return [
+        {name: value if name in TEXTS else float(value or "nan") for name, value in row.items()}
+        for row in read_csv(path)
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="A CSV file for the candidates.")
@@ -203,15 +220,9 @@ def main() -> None:
     runner = Parallel(n_jobs=arguments.jobs, pre_dispatch="2*n_jobs")
     wanted = [name for name in arguments.data.split(",") if name]
     rows = [row for part in runner(delayed(measure)(*case) for case in cases(wanted)) for row in part]
-    print("\n".join(summarize(rows)))
+    print("\n".join([*tell_choices(rows), "", *tell_estimates(rows)]))
     if arguments.out is not None:
-        buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
-        with written_whole(arguments.out) as file:
-            file.write(buffer.getvalue().encode())
+        write_csv(arguments.out, FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -11,19 +11,17 @@ the source, estimated, or the true ones; and the source's classifier alone.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from csv_files import write_csv
 from joblib import Parallel, delayed
 from sklearn.metrics import balanced_accuracy_score
 
 from adrem import AdREM
-from adrem._files import written_whole
 from adrem.baselines import SourceOnly
 from adrem.benchmark.protocols import PROTOCOLS
 from adrem.datasets import DomainPair, load
@@ -135,13 +133,7 @@ def main() -> None:
     rows = [row for part in found for row in part]
     print("\n".join(summarize(rows)))
     if arguments.out is not None:
-        buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
-        with written_whole(arguments.out) as file:
-            file.write(buffer.getvalue().encode())
+        write_csv(arguments.out, FIELDS, rows)
 
 
 if __name__ == "__main__":

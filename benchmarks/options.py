@@ -9,8 +9,6 @@ of a pair and seed see the same rows. `neighbors` is "auto"; where that chose no
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import time
 import warnings
 from collections.abc import Iterator
@@ -18,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from csv_files import write_csv
 from joblib import Parallel, delayed
 
 from adrem import AdREM
-from adrem._files import written_whole
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.datasets import DataSet, DomainPair, load, load_digits_shift
 
@@ -103,7 +101,7 @@ def summarize(rows: list[dict[str, Any]]) -> list[str]:
             of_pairs = []
             for pair in pairs:
                 by = {(row["option"], row["seed"]): float(row["accuracy"]) for row in own if row["pair"] == pair}
-                of_pairs.append(np.mean([by[option, s] - by[BASE, s] for o, s in by if o == option]))
+                of_pairs.append(float(np.mean([by[option, s] - by[BASE, s] for o, s in by if o == option])))
             gains[option] += of_pairs
             cells.append(_spread(of_pairs))
         mean = np.mean([float(row["accuracy"]) for row in own if row["option"] == BASE])
@@ -135,13 +133,7 @@ def main() -> None:
     rows = [row for part in runner(delayed(measure)(*case) for case in cases(arguments.seeds)) for row in part]
     print("\n".join(summarize(rows)))
     if arguments.out is not None:
-        buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
-        with written_whole(arguments.out) as file:
-            file.write(buffer.getvalue().encode())
+        write_csv(arguments.out, FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,15 @@ with a skewed target: of half of the classes only 15 % of the rows are kept, and
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from csv_files import write_csv
 
 from adrem import AdREM
-from adrem._files import written_whole
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.datasets import DataSet, DomainPair, load
 from adrem.diagnostics import Sides, examine
@@ -104,17 +102,7 @@ def main() -> None:
             rows += run(protocol, data, "skewed")
     print("\n".join(summarize(rows)))
     if out is not None:
-        with written_whole(out) as file:
-            file.write(_as_csv(rows))
-
-
-def _as_csv(rows: list[dict[str, Any]]) -> bytes:
-    buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
-    return buffer.getvalue().encode()
+        write_csv(out, FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 
+import choosing
+import label_shift
+import options
+import pytest
+import verdict
+from csv_files import read_csv
 from results_page import make_page
-from verdict import summarize
 
 DOCS = Path(__file__).parents[1] / "docs"
+
+
+def read(name: str) -> list[dict[str, str]]:
+    return read_csv(DOCS / "results" / f"{name}.csv")
 
 
 def test_the_page_of_results_is_made_from_the_results() -> None:
@@ -40,9 +48,16 @@ def test_the_example_of_the_page_of_baselines_prints_what_it_says() -> None:
 
 
 def test_the_table_of_verdicts_is_made_from_the_verdicts() -> None:
-    with (DOCS / "results" / "verdict.csv").open(encoding="utf-8", newline="") as file:
-        rows = [{**row, "gain": float(row["gain"])} for row in csv.DictReader(file)]
-    assert "\n".join(summarize(rows)) in (DOCS / "diagnosis.md").read_text("utf-8")
+    rows = [{**row, "gain": float(row["gain"])} for row in read("verdict")]
+    assert "\n".join(verdict.summarize(rows)) in (DOCS / "diagnosis.md").read_text("utf-8")
+
+
+def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
+    assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
+    assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
+    rows = choosing.read_rows(DOCS / "results" / "choosing.csv")
+    assert "\n".join(choosing.tell_choices(rows)) in (DOCS / "choosing.md").read_text("utf-8")
+    assert "\n".join(choosing.tell_estimates(rows)) in (DOCS / "estimate.md").read_text("utf-8")
 
 
 def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:
@@ -56,9 +71,10 @@ def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:
         assert comment.startswith(value)
 
 
-def test_the_example_of_the_page_beyond_the_paper_prints_what_it_says() -> None:
-    text = (DOCS / "beyond.md").read_text("utf-8")
-    [block] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    printed: list[float] = []
-    exec(block, {"print": printed.append})  # noqa: S102 - our own text
-    assert printed == [float(re.findall(r"# (.*)", block)[0])]
+@pytest.mark.parametrize("page", ["choosing", "estimate"])
+def test_the_examples_of_choosing_and_trusting_print_what_they_say(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        printed: list[str] = []
+        exec(block, {"print": lambda value, out=printed: out.append(str(value))})  # noqa: S102 - our own text
+        assert printed == re.findall(r"print\(.*\)  # (.*)", block)
