@@ -65,8 +65,12 @@ def test_auto_leans_on_neighbours_that_tell_the_label_and_on_no_others() -> None
     np.testing.assert_array_equal(refused.coef_, plain.coef_)
 
 
-def test_auto_takes_none_where_there_is_too_little_to_tell() -> None:
+def test_auto_takes_none_where_there_is_too_little_to_tell_or_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make_blobs_shift()
+    with monkeypatch.context() as patch:
+        patch.setattr("adrem._neighbors.MANY", len(data.X_target) - 1)
+        assert fitted(data, neighbors="auto", n_estimators=1).neighbors_ == 0
+        assert fitted(data, neighbors=3, n_estimators=1).neighbors_ == 3
     few = data._replace(X_target=data.X_target[:USUAL], y_target=data.y_target[:USUAL])
     assert fitted(few, neighbors="auto", n_estimators=1).neighbors_ == 0
     single = np.concatenate([np.flatnonzero(data.y_source != 0), np.flatnonzero(data.y_source == 0)[:2]])

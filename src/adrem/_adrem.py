@@ -108,7 +108,8 @@ class AdREM(DomainClassifier):
     neighbors : {"auto"}, int or None, default=None
         How many of the nearest target rows (by the cosine between rows, less their mean) a target row's scores lean on
         before each relabelling: they count 0.3, its own 0.7. "auto" takes 5, where the nearest row tells the label of a
-        source row nearly as often as the classifier does, and none elsewhere. The classifiers themselves, and so what
+        source row nearly as often as the classifier does, and none elsewhere, nor for more than 20 000 target rows: it
+        takes time with the square of their number. The classifiers themselves, and so what
         ``predict`` and ``transduction_`` say in the end, look at no neighbour. Beyond the paper.
 
     Attributes
@@ -315,7 +316,7 @@ class AdREM(DomainClassifier):
 
     def _with_neighbors(self, task: Task, domains: Domains, seed: int) -> Task:
         """A task whose target rows lean on their neighbours, if these are to be trusted."""
-        from adrem._neighbors import USUAL, Mixing, nearest, neighbours_tell
+        from adrem._neighbors import MANY, USUAL, Mixing, nearest, neighbours_tell
 
         n_source = len(task.labels)
         precomputed = not self._is_linear and self.kernel == "precomputed"
@@ -325,7 +326,7 @@ class AdREM(DomainClassifier):
         k = USUAL
         if not isinstance(self.neighbors, str) and self.neighbors is not None:
             k = self.neighbors
-        elif task.n_target <= k or not neighbours_tell(task, source, seed, similarities=precomputed):
+        elif not k < task.n_target <= MANY or not neighbours_tell(task, source, seed, similarities=precomputed):
             return task
         self.neighbors_ = k
         return replace(task, mixing=Mixing(nearest(target, k, similarities=precomputed)))

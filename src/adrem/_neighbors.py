@@ -20,6 +20,8 @@ USUAL = 5
 # Neighbours are trusted where they tell the labels of the source this well, in parts of what the classifier does.
 ENOUGH = 0.7
 ASKED = 1000  # rows of the source whose nearest one is looked up
+# Target rows beyond which nobody's neighbours are looked up unasked: that takes time with the square of their number.
+MANY = 20_000
 BLOCK = 1024  # rows that are compared with all others at a time
 
 
