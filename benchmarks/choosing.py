@@ -1,11 +1,11 @@
-"""How well models can be chosen, and their accuracy be told, without labels of the target.
+"""How well models can be chosen without labels of the target.
 
     ADREM_DATA=folder python benchmarks/choosing.py [--out docs/results/choosing.csv] [--jobs 2] [--data NAME,...]
 
 Every real pair (the first repetition of its protocol) is learnt by `AdREMCV`. Each of its candidates is then scored by
 every scorer of `adrem.model_selection`. Labels of the target only tell afterwards how well the scores order the
 candidates, and how many points are lost by taking the one of the highest score in place of the one that is best on the
-target. The accuracy of Ad-REM with its defaults is estimated in several ways.
+target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from scipy.stats import spearmanr
 from adrem import AdREM, AdREMCV
 from adrem._validation import Domains
 from adrem.datasets import DomainPair, load_digits_shift
-from adrem.diagnostics import estimate_accuracy
 from adrem.model_selection import (
     AgreementScorer,
     CircularScorer,
@@ -36,7 +35,7 @@ from adrem.model_selection import (
     NeighbourScorer,
 )
 
-SOURCE, PLAIN, OURS = "source alone", "hinge", "AdREMCV"
+SOURCE, PLAIN, OURS, DEFAULT = "source alone", "hinge", "AdREMCV", "Ad-REM"
 SCORERS: dict[str, Any] = {
     "circular": CircularScorer(),
     "importance": ImportanceWeightedScorer(),
@@ -45,12 +44,7 @@ SCORERS: dict[str, Any] = {
     "agreement": AgreementScorer(),
     "neighbours": NeighbourScorer(),
 }
-ESTIMATES = ("estimate", "confidence", "difference", "votes", "circular")
-FIELDS = (
-    "data", "pair", "candidate", "taken", "accuracy", "seconds", "source_accuracy", *SCORERS, "estimate", "low", "high",
-    "confidence", "difference", "votes",
-)  # fmt: skip
-
+FIELDS = ("data", "pair", "candidate", "taken", "accuracy", "seconds", "source_accuracy", *SCORERS)
 TEXTS = ("data", "pair", "candidate", "taken")
 
 
@@ -84,21 +78,7 @@ def measure(name: str, pair: str, data: DomainPair) -> list[dict[str, Any]]:
             row |= {scorer: score._score(candidate.model, candidate.parts) for scorer, score in SCORERS.items()}
             rows.append(row)
         plain = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
-        found = estimate_accuracy(plain, data.X_source, data.y_source, data.X_target)
-        rows.append(
-            {
-                **common,
-                "candidate": "Ad-REM",
-                "accuracy": _accuracy(plain, data),
-                "estimate": found.accuracy,
-                "low": found.low,
-                "high": found.high,
-                "confidence": found.confidence,
-                "difference": found.difference_of_confidences,
-                "votes": float(plain.vote_share_.max(axis=1).mean()),
-                "circular": rows[1]["circular"],
-            }
-        )
+        rows.append({**common, "candidate": DEFAULT, "accuracy": _accuracy(plain, data)})
     print(
         f"{name:<32} {pair:<6} {rows[0]['accuracy']:5.1f} {rows[0]['taken']:<14} {rows[0]['seconds']:5.0f} s",
         flush=True,
@@ -126,17 +106,10 @@ def halves(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {title: half for title, half in named.items() if half}
 
 
-def tell_choices(rows: list[dict[str, Any]]) -> list[str]:
+def summarize(rows: list[dict[str, Any]]) -> list[str]:
     lines = []
     for title, half in halves(rows).items():
         lines += [f"{title}:", "", *_choices(half), "", *_scorers(half), ""]
-    return lines[:-1]
-
-
-def tell_estimates(rows: list[dict[str, Any]]) -> list[str]:
-    lines = []
-    for title, half in halves(rows).items():
-        lines += [f"{title}:", "", *_estimates(half), ""]
     return lines[:-1]
 
 
@@ -146,7 +119,7 @@ def _choices(rows: list[dict[str, Any]]) -> list[str]:
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for data in [*dict.fromkeys(row["data"] for row in rows), "all"]:
         pairs = _by_pair([row for row in rows if data in (row["data"], "all")])
-        ours, alone, plain = (np.array([own[name]["accuracy"] for own in pairs]) for name in (OURS, SOURCE, "Ad-REM"))
+        ours, alone, plain = (np.array([own[name]["accuracy"] for own in pairs]) for name in (OURS, SOURCE, DEFAULT))
         best = np.array([max(row["accuracy"] for row in _candidates(own)) for own in pairs])
         taken = [own[OURS]["taken"] for own in pairs]
         counts = ", ".join(
@@ -178,29 +151,13 @@ def _scorers(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _estimates(rows: list[dict[str, Any]]) -> list[str]:
-    """A line an estimate of Ad-REM's accuracy: how far off it is, and how often the interval holds it."""
-    own = [row for row in rows if row["candidate"] == "Ad-REM"]
-    truths = np.array([row["accuracy"] for row in own]) / 100
-    lines = ["| estimate | mean absolute error | bias | correlation |", "|---" * 4 + "|"]
-    for name in ESTIMATES:
-        found = np.array([row[name] for row in own], dtype=float)
-        errors = 100 * (found - truths)
-        correlation = np.corrcoef(found, truths)[0, 1]
-        lines.append(f"| {name} | {np.abs(errors).mean():.1f} | {errors.mean():+.1f} | {correlation:.2f} |")
-    held = [row["low"] <= truth <= row["high"] for row, truth in zip(own, truths, strict=True)]
-    width = np.mean([100 * (row["high"] - row["low"]) for row in own])
-    lines += ["", f"The interval holds it in {sum(held)} of {len(held)} pairs; its mean width is {width:.0f} points."]
-    return lines
-
-
 def _by_pair(rows: list[dict[str, Any]]) -> list[dict[str, dict[str, Any]]]:
     keys = dict.fromkeys((row["data"], row["pair"]) for row in rows)
     return [{row["candidate"]: row for row in rows if (row["data"], row["pair"]) == key} for key in keys]
 
 
 def _candidates(own: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for name, row in own.items() if name not in (OURS, "Ad-REM")]
+    return [row for name, row in own.items() if name not in (OURS, DEFAULT)]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -220,7 +177,7 @@ def main() -> None:
     runner = Parallel(n_jobs=arguments.jobs, pre_dispatch="2*n_jobs")
     wanted = [name for name in arguments.data.split(",") if name]
     rows = [row for part in runner(delayed(measure)(*case) for case in cases(wanted)) for row in part]
-    print("\n".join([*tell_choices(rows), "", *tell_estimates(rows)]))
+    print("\n".join(summarize(rows)))
     if arguments.out is not None:
         write_csv(arguments.out, FIELDS, rows)
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import choosing
+import estimate
 import label_shift
 import options
 import pytest
@@ -56,8 +57,8 @@ def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
     assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
     assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
     rows = choosing.read_rows(DOCS / "results" / "choosing.csv")
-    assert "\n".join(choosing.tell_choices(rows)) in (DOCS / "choosing.md").read_text("utf-8")
-    assert "\n".join(choosing.tell_estimates(rows)) in (DOCS / "estimate.md").read_text("utf-8")
+    assert "\n".join(choosing.summarize(rows)) in (DOCS / "choosing.md").read_text("utf-8")
+    assert "\n".join(estimate.summarize(read("estimate"))) in (DOCS / "estimate.md").read_text("utf-8")
 
 
 def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:

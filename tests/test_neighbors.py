@@ -123,7 +123,7 @@ def test_more_neighbours_than_rows_are_refused_before_any_work() -> None:
     n = len(data.X_target)
     with pytest.raises(ValueError, match=f"neighbors={n} needs more than {n} target rows.*neighbors=None"):
         fitted(data, neighbors=n)
-    for wrong in (0, -1, 2.5, "all"):
+    for wrong in (0, -1, 2.5, "all", True):
         with pytest.raises(ValueError, match="neighbors"):
             fitted(data, neighbors=wrong)
     alone = AdREM(neighbors=n, C=0.1).fit(data.X_source, data.y_source)

@@ -120,7 +120,11 @@ def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[An
 
     check_is_fitted(model)
     if type(model) not in [saved.make for saved in _MODELS.values()]:
-        raise TypeError(f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}.")
+        hint = " Save its best_estimator_, for rows as its preprocessing_ makes them."
+        raise TypeError(
+            f"{type(model).__name__} can't be saved; these can: {', '.join(_MODELS)}."
+            f"{hint if hasattr(model, 'best_estimator_') else ''}"
+        )
     if not hasattr(model, "coef_"):
         which, other = ("form", "mapping") if hasattr(model, "form") else ("kernel", "linear")
         raise TypeError(

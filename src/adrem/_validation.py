@@ -162,6 +162,8 @@ def read_positive(values: Any, name: str) -> tuple[float, ...]:
 def check_neighbors(wanted: Any, domains: Domains) -> None:
     """Refuse more neighbours than a target row can have."""
     n_target = domains.X_target.shape[0]
+    if isinstance(wanted, bool):
+        raise ValueError(f"neighbors={wanted} is no number of rows: give one, 'auto' or None.")
     if domains.adapts and isinstance(wanted, Integral) and wanted >= n_target:
         raise ValueError(
             f"neighbors={wanted} needs more than {wanted} target rows, and there are {n_target}: give a smaller "

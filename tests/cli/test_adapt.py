@@ -439,9 +439,16 @@ def test_the_method_can_be_chosen_and_its_accuracy_be_estimated(adrem: Command, 
     assert np.mean(frame["label"].to_numpy() == truth["verdict"].to_numpy()) > 0.9
     assert isinstance(load(files / "m.adrem"), AdREM | SourceOnly)
     assert adrem("predict", "m.adrem", "more.csv", "-o", "more_labels.csv")[0] == 0
-    code, out, _ = adrem(*common, "--estimate", "--json", "-o", "other.csv")
-    found = json.loads(out)["estimated_accuracy"]
+    code, out, _ = adrem(*common, "--method", "auto", "--estimate", "--json", "-o", "other.csv")
+    summary = json.loads(out)
+    assert summary["taken"] in summary["tried"]
+    found = summary["estimated_accuracy"]
     assert found["low"] <= found["accuracy"] <= found["high"]
+    pl.read_csv(files / "knives.csv").head(2).write_csv(files / "two.csv")
+    code, _, err = adrem("adapt", "books.csv", "two.csv", "--label", "verdict", "--estimate", "-o", "two_labels.csv")
+    assert code == 1
+    assert "the target has 2: do without it" in " ".join(err.split())
+    assert not (files / "two_labels.csv").exists()
     code, _, err = adrem(*common, "--method", "auto", "--loss", "hinge", "-o", "third.csv")
     assert code == 2
     assert "The method auto has no such option" in " ".join(err.replace("│", " ").split())

@@ -13,7 +13,7 @@ from problems import make_blobs_shift
 
 from adrem import AdREM, baselines
 from adrem.datasets import DomainPair, load_digits_shift
-from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics import AccuracyEstimate, check_rows, estimate_accuracy
 from adrem.diagnostics._accuracy import _with_bounds
 
 
@@ -84,11 +84,26 @@ def test_too_few_rows_are_refused() -> None:
     model = AdREM(C=0.1, n_estimators=2, random_state=0)
     with pytest.warns():
         model.fit(few.X_source, few.y_source, X_target=few.X_target)
-    with pytest.raises(ValueError, match="needs 3 rows of the target and of each class of the source"):
+    with pytest.raises(ValueError, match="3 rows of the target and of each class of the source, and the target has 2"):
         estimate_accuracy(model, few.X_source, few.y_source, few.X_target)
+    with pytest.raises(ValueError, match="'b' has 1: do without it, or get more rows"):
+        check_rows(np.array(["a", "a", "a", "b"]), 9)
+
+
+def test_what_does_not_adapt_does_not_drift() -> None:
+    data = overlapping(1.5, 0)
+    # The same trainings, each within its tolerance: a row of 600 or two.
+    assert abs(judged(data, baselines.SourceOnly(C=0.01))[1].drift) < 0.005
+
+
+def test_more_neighbours_than_a_fold_has_are_fewer_there() -> None:
+    data = overlapping(1.5, 0)
+    truth, found = judged(data, neighbors=500)
+    assert abs(found.accuracy - truth) < 0.1
 
 
 @given(st.floats(0.0, 1.0), st.integers(1, 10**6))
 def test_bounds_hold_the_estimate(accuracy: float, n_rows: int) -> None:
     found = _with_bounds(accuracy, n_rows, confidence=0.0, drift=0.0, difference_of_confidences=0.0)
     assert 0.0 <= found.low <= found.accuracy <= found.high <= 1.0
+    assert found.low < found.high

@@ -14,15 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import make_blobs_shift
 from sklearn.base import clone
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adrem import AdREM, AdREMCV, save
 from adrem.baselines import CORAL, SourceOnly
 from adrem.datasets import DomainPair, load_digits_shift, make_rotated_arcs
+from adrem.diagnostics import diagnose, estimate_accuracy
 from adrem.exceptions import LostClassWarning
 from adrem.model_selection import AgreementScorer, CircularScorer
 from adrem.model_selection._adremcv import USUAL, WITHIN, near_the_best
+from adrem.preprocessing import transform_pair
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "n_iter": 3, "random_state": 0}
 
@@ -196,6 +198,51 @@ def test_another_score_decides(scorer: Any) -> None:
     assert "circular" not in results
 
 
+def test_numbers_are_asked_of_a_score_and_names_of_an_error() -> None:
+    data = make_blobs_shift()
+    with pytest.raises(ValueError, match=r"scoring has to give numbers; for \['hinge', 'rbf'\] it gave \[nan, nan\]"):
+        fitted(data, candidates=["hinge", "rbf"], scoring=lambda *_, **__: float("nan"))
+    with pytest.raises(ValueError, match="The candidate 'many' can't be fitted: neighbors=500 needs"):
+        fitted(data, candidates={"many": AdREM(C=0.1, neighbors=500)})
+
+
+def test_candidates_without_a_seed_get_one() -> None:
+    data = make_blobs_shift()
+    models = [fitted(data, candidates={"a": AdREM(C=0.1, n_estimators=2, n_iter=3)}) for _ in range(2)]
+    np.testing.assert_array_equal(models[0].best_estimator_.coef_, models[1].best_estimator_.coef_)
+    own = fitted(data, candidates={"a": AdREM(C=0.1, n_estimators=2, n_iter=3, random_state=7)})
+    assert own.best_estimator_.random_state == 7
+
+
+def test_too_few_target_rows_tell_nothing_of_the_shares() -> None:
+    data = skewed(0.1)
+    few = data._replace(X_target=data.X_target[:19], y_target=data.y_target[:19])
+    model = fitted(few)
+    np.testing.assert_array_equal(model.class_prior_, [0.5, 0.5])
+    assert not hasattr(model, "class_prior_interval_")
+
+
+def test_votes_are_there_for_every_candidate() -> None:
+    data = make_blobs_shift()
+    for name in ("hinge", "source alone"):
+        model = fitted(data, candidates=[name])
+        np.testing.assert_allclose(model.vote_share_.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(model.classes_[model.vote_share_.argmax(axis=1)], model.transduction_)
+
+
+def test_what_was_taken_can_be_diagnosed_and_estimated() -> None:
+    data = make_blobs_shift()
+    for pair in ((StandardScaler(), AdREM(C=0.1, **QUICK)), (None, SourceOnly(C=0.1))):
+        model = fitted(data, candidates={"own": pair})
+        diagnosis = diagnose(model, data.X_source, data.y_source, data.X_target)
+        assert diagnosis.method == type(pair[1]).__name__
+        rows = (data.X_source, data.X_target)
+        if pair[0] is not None:
+            rows = transform_pair(pair[0], *rows)
+        expected = estimate_accuracy(model.best_estimator_, rows[0], data.y_source, rows[1])
+        assert estimate_accuracy(model, data.X_source, data.y_source, data.X_target) == expected
+
+
 def test_only_the_taken_one_is_heard() -> None:
     """Warnings of candidates that were not taken say nothing about the model."""
     data = make_blobs_shift()
@@ -220,7 +267,7 @@ def test_a_kernel_too_large_is_not_tried_and_few_rows_are_no_obstacle(tmp_path: 
         model = fitted(rare)
     assert np.isnan(model.cv_results_["source_accuracy"]).all()
     assert model.cv_results_["eligible"].all()
-    with pytest.raises(TypeError, match="AdREMCV can't be saved"):
+    with pytest.raises(TypeError, match=r"AdREMCV can't be saved.*best_estimator_"):
         save(model, tmp_path / "m")
 
 

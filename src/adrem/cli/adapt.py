@@ -121,7 +121,7 @@ def adapt(
     from adrem.columns import make_pair, read_file
     from adrem.columns.labelling import adapt_pair, label_rows
     from adrem.columns.pair import select
-    from adrem.diagnostics import estimate_examined
+    from adrem.diagnostics import check_rows, estimate_examined
 
     with stage(f"Reading {source} and {target}"):
         tables = read_file(source), read_file(target)
@@ -134,6 +134,8 @@ def adapt(
             text=names_in(text, "--text") or (),
             left_out=[*([identifier] if identifier else []), *(names_in(drop, "--drop") or [])],
         )
+    if estimate:
+        check_rows(pair.y_source, pair.X_target.shape[0])
     say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
     say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
     for note in pair.notes:
@@ -150,11 +152,11 @@ def adapt(
         model.set_params(class_prior=_shares_by_label(model.class_prior, pair.y_source))
     with _told_of_options() as warned:
         bundle, examined = adapt_pair(pair, model, about)
-    _tell_choices(model, prior)
+    choices = _tell_choices(model, prior)
     with stage("Judging the labels"):
         verdict = examined.judgement()[1]
         labels = label_rows(bundle, pair.X_target)
-    summary = summarize(labels, pair.truth, bundle.model.classes_.tolist())
+    summary = {**summarize(labels, pair.truth, bundle.model.classes_.tolist()), **choices}
     summary["verdict"] = {**asdict(verdict), "sentence": verdict.sentence}
     if estimate:
         with stage("Estimating the accuracy"):
@@ -175,15 +177,19 @@ def adapt(
     tell_summary(summary, {"output": output, **places, **about}, as_json)
 
 
-def _tell_choices(model: Any, prior: str | None) -> None:
-    """What the method has found or chosen by itself."""
+def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
+    """What the method has found or chosen by itself: told, and for the summary."""
+    choices: dict[str, Any] = {}
     if hasattr(model, "best_name_"):
+        choices |= {"taken": model.best_name_, "tried": model.cv_results_["candidate"]}
         say_wrapped(f"- of {', '.join(model.cv_results_['candidate'])} was taken: {model.best_name_}")
     if prior == "estimate" or (
         prior is None and hasattr(model, "best_name_") and len(set(model.class_prior_.tolist())) > 1
     ):
-        shares = zip(model.classes_.tolist(), model.class_prior_, strict=True)
-        say_wrapped(f"- class shares, estimated: {', '.join(f'{name} {share:.2f}' for name, share in shares)}")
+        shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
+        choices["class_prior"] = shares
+        say_wrapped(f"- class shares, estimated: {', '.join(f'{name} {share:.2f}' for name, share in shares.items())}")
+    return choices
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy, estimate_examined
+from adrem.diagnostics._accuracy import AccuracyEstimate, check_rows, estimate_accuracy, estimate_examined
 from adrem.diagnostics._diagnosis import (
     Bin,
     ClassShare,
@@ -39,6 +39,7 @@ __all__ = [
     "UncertainRow",
     "Verdict",
     "Voice",
+    "check_rows",
     "confidence_of",
     "diagnose",
     "estimate_accuracy",

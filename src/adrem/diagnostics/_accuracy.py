@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,10 @@ def estimate_accuracy(
 
     Parameters
     ----------
-    model : AdREM or a baseline
-        A fitted model.
+    model : AdREM, AdREMCV or a baseline
+        A fitted model; of an `AdREMCV` it is the one that was taken.
     X_source, y_source, X_target
-        What it was fitted to.
+        What it was fitted to. Rows of several sources count as one, and all of them the same, whatever their weight.
     random_state : int, default=0
         Seed of the folds.
 
@@ -94,15 +95,10 @@ def estimate_accuracy(
 def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyEstimate:
     """The estimate for a model that was examined."""
     from adrem._prior import _calibrate
-    from adrem.machines.selection import N_FOLDS
 
     domains = examined.domains
+    check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
-    if counts.min() < N_FOLDS or domains.X_target.shape[0] < N_FOLDS:
-        raise ValueError(
-            f"An estimate needs {N_FOLDS} rows of the target and of each class of the source: there are "
-            f"{domains.X_target.shape[0]} and, of {domains.classes[counts.argmin()]!r}, {counts.min()}."
-        )
     known, unknown = _held_out_scores(examined.model, domains, random_state)
     calibrated = _calibrate(known, domains.labels, np.ones(len(known)))
     shares = softmax(calibrated(known), axis=1)
@@ -110,7 +106,7 @@ def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyE
     if examined.prior is not None:  # calibrated for the shares of the source
         chances = chances * examined.prior / (counts / counts.sum())
         chances /= chances.sum(axis=1, keepdims=True)
-    at_home = float(np.mean(shares.argmax(axis=1) == domains.labels))
+    at_home = float(np.mean(known.argmax(axis=1) == domains.labels))
     confidence = float(chances[np.arange(len(chances)), examined.after].mean())
     drift = at_home - _source_accuracy(examined.plain, domains, random_state)
     return _with_bounds(
@@ -122,8 +118,26 @@ def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyE
     )
 
 
+def check_rows(y_source: NDArray[Any], n_target: int) -> None:
+    """Refuse to estimate from too few rows."""
+    from adrem.machines.selection import N_FOLDS
+
+    classes, counts = np.unique(y_source, return_counts=True)
+    short = [f"{name!r} has {count}" for name, count in zip(classes.tolist(), counts, strict=True) if count < N_FOLDS]
+    if n_target < N_FOLDS:
+        short.append(f"the target has {n_target}")
+    if short:
+        raise ValueError(
+            f"An estimate of the accuracy needs {N_FOLDS} rows of the target and of each class of the source, and "
+            f"{', '.join(short)}: do without it, or get more rows."
+        )
+
+
 def _with_bounds(accuracy: float, n_rows: int, **parts: float) -> AccuracyEstimate:
-    by_rows = CONFIDENCE * np.sqrt(accuracy * (1.0 - accuracy) / n_rows)
+    # Wilson's interval: that of few rows has a width, even if all seem to be right.
+    n_more = n_rows + CONFIDENCE**2
+    middle = (accuracy * n_rows + 0.5 * CONFIDENCE**2) / n_more
+    by_rows = CONFIDENCE * np.sqrt(middle * (1.0 - middle) / n_more)
     reach = float(np.hypot(UNSURE * (1.0 - accuracy), by_rows))
     return AccuracyEstimate(accuracy, max(accuracy - reach, 0.0), min(accuracy + reach, 1.0), **parts)
 
@@ -139,30 +153,32 @@ def _held_out_scores(model: Any, domains: Domains, seed: int) -> tuple[Array, Ar
     known, unknown = np.zeros((n_source, n_classes)), np.zeros((n_target, n_classes))
     for fold, held in enumerate(folds):
         also_held = of_target == fold
-        part = clone(model).set_params(**_settled(model))
-        part._learn(
-            domains._replace(
-                X_source=domains.X_source[~held],
-                labels=domains.labels[~held],
-                weights=domains.weights[~held],
-                X_target=domains.X_target[~also_held],
-                positions=None,
-                sources=None if domains.sources is None else domains.sources[~held],
+        part = clone(model).set_params(**_settled(model, int(np.count_nonzero(~also_held))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they would say is about models that nobody keeps
+            part._learn(
+                Domains(
+                    domains.X_source[~held],
+                    domains.labels[~held],
+                    domains.weights[~held],
+                    domains.X_target[~also_held],
+                    domains.classes,
+                )
             )
-        )
         known[held] = _scores(part, domains.X_source[held])
         unknown[also_held] = _scores(part, domains.X_target[also_held])
     return known, unknown
 
 
-def _settled(model: Any) -> dict[str, Any]:
-    """Parameters by which a model is fitted again with what it has chosen, and with fewer members."""
+def _settled(model: Any, n_target: int) -> dict[str, Any]:
+    """Parameters by which a model is fitted again with what it has chosen, with fewer members and to fewer rows."""
     params = model.get_params(deep=False)
     settled: dict[str, Any] = {"random_state": 0} if "random_state" in params else {}
     if "C" in params:
         settled["C"] = model.C_
     if isinstance(model, AdREM):
         settled |= {"n_estimators": min(FEW, model.n_estimators), "class_prior": model.class_prior_, "verbose": 0}
+        settled["neighbors"] = min(model.neighbors_, n_target - 1) or None
     return settled
 
 

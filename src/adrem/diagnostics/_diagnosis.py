@@ -20,6 +20,7 @@ from adrem.diagnostics._gap import DomainGap, measure_gap
 from adrem.diagnostics._map import Map, draw_map
 from adrem.diagnostics._verdict import Verdict, judge
 from adrem.diagnostics._voices import Voice, voices
+from adrem.preprocessing import transform_pair
 
 UNCERTAIN = 20  # rows that are named
 # Parameters that the classifier of the source alone shares with a model.
@@ -205,6 +206,10 @@ def examine(
     if not isinstance(model, DomainClassifier):
         raise TypeError(f"{type(model).__name__} is no model of adrem: give an AdREM or one of adrem.baselines.")
     check_is_fitted(model)
+    if hasattr(model, "best_estimator_"):  # it chose, and this is about what it took
+        if model.preprocessing_ is not None:
+            X_source, X_target = transform_pair(model.preprocessing_, X_source, X_target)
+        model = model.best_estimator_
     if isinstance(model, AdREM) and model.kernel == "precomputed":
         raise ValueError("A model of similarities can't be diagnosed without the rows: fit it with a kernel by name.")
     domains = _read(model, X_source, y_source, X_target)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # How far below the best the accuracy on held-out rows of the source may lie, in standard errors, for a candidate to be
 # looked at further: what is bad at home will not be good abroad. Chosen on the Amazon reviews, SURF and digits.
 WITHIN = 2.0
+# Target rows for each class that it takes to estimate how common the classes are, unasked.
+ROWS_A_CLASS = 10
 USUAL = ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows", "standardized", "source alone")
 
 
@@ -58,7 +60,8 @@ class AdREMCV(DomainClassifier):
     others two tests decide whose leanings are opposite: circular validation, for which changing little is best, and
     how often target rows that are alike have the same label, for which it is worst; their sum is the score. In the end
     no adaptation is done at all if by the candidate of the highest score target rows that are alike have the same label
-    clearly less often than by the source alone.
+    clearly less often than by the source alone. A fit on the source alone takes what is most accurate on its held-out
+    rows.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class AdREMCV(DomainClassifier):
         Another score: a scorer of `adrem.model_selection`, or any function of a fitted estimator, rows, labels (-1 for
         the target) and ``sample_domain``. Then it alone decides among those that were not left out.
     random_state : int, RandomState instance or None, default=None
-        Seed of all candidates.
+        Seed of all candidates that have none of their own.
 
     Attributes
     ----------
@@ -96,6 +99,8 @@ class AdREMCV(DomainClassifier):
         The shares of the classes that the usual candidates were told.
     class_prior_interval_, class_prior_check_ : ndarray
         As for `AdREM`, of the estimate, where one was made.
+    vote_share_ : ndarray of shape (n_target, n_classes)
+        As for `AdREM`; of a model of one classifier, its one vote.
     classes_, transduction_, C_, n_features_in_, feature_names_in_
         As for `AdREM`.
 
@@ -194,7 +199,8 @@ class AdREMCV(DomainClassifier):
         if not (domains.adapts and isinstance(self.class_prior, str) and self.class_prior in ("auto", "estimate")):
             return None
         counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
-        if self.class_prior == "auto" and counts.min() < N_FOLDS:
+        too_few = counts.min() < N_FOLDS or domains.X_target.shape[0] < ROWS_A_CLASS * len(counts)
+        if self.class_prior == "auto" and too_few:
             return None
         fold_seed, prior_seed = _spawn(seed, 2)
         model = self._adrem(seed, class_prior="estimate")
@@ -261,6 +267,8 @@ class AdREMCV(DomainClassifier):
             scores = results["circular"] + results["neighbours"]
         else:
             scores = np.array([_score(self.scoring, own) for own in fitted])
+            if not np.isfinite(scores).all():
+                raise ValueError(f"scoring has to give numbers; for {results['candidate']} it gave {scores.tolist()}.")
         results |= {"score": scores, "fit_time": np.array([candidate.seconds for candidate in fitted])}
         best = fitted[int(np.argmax(np.where(eligible & self._competes(fitted, domains), scores, -np.inf)))]
         if domains.adapts and self.scoring is None:
@@ -270,6 +278,8 @@ class AdREMCV(DomainClassifier):
         self.cv_results_ = results
         self.best_name_, self.best_estimator_, self.preprocessing_ = best.name, best.model, best.step
         self.transduction_ = best.model.transduction_
+        labels = np.searchsorted(domains.classes, self.transduction_)
+        self.vote_share_ = getattr(best.model, "vote_share_", np.eye(len(domains.classes))[labels])
         self.C_ = getattr(best.model, "C_", None)
 
     def _competes(self, fitted: list[_Candidate], domains: Domains) -> NDArray[np.bool_]:
@@ -307,13 +317,18 @@ def _fit(name: str, step: Any, estimator: Any, domains: Domains, seed: int) -> _
 
     started = time.perf_counter()
     model, step = clone(estimator), None if step is None else clone(step)
+    if model.get_params(deep=False).get("random_state", seed) is None:
+        model.set_params(random_state=seed)
     if step is not None:
         labels = np.concatenate([domains.labels, np.full(domains.X_target.shape[0], -1)])
         source, target = fit_transform_pair(step, domains.X_source, domains.X_target, labels)
         domains = domains._replace(X_source=source, X_target=target)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model._learn(domains)
+        try:
+            model._learn(domains)
+        except ValueError as error:
+            raise ValueError(f"The candidate {name!r} can't be fitted: {error}") from error
     model.n_features_in_ = domains.X_source.shape[1]
     accuracy = _source_accuracy(plain_of(model), domains, seed)
     parts = _Parts(domains.X_source, domains.classes[domains.labels], domains.X_target)
