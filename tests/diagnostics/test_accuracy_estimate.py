@@ -48,7 +48,7 @@ def test_it_is_near_the_truth_from_easy_to_hard() -> None:
 def test_digits_through_a_poor_camera() -> None:
     truth, found = judged(load_digits_shift(), AdREM(C=0.1, n_estimators=3, random_state=0))
     assert found.low <= truth <= found.high
-    assert found.high - found.low < 0.2
+    assert found.high - found.low < 0.25
 
 
 @pytest.mark.parametrize("name", ["SourceOnly", "CORAL", "HardEM", "SoftEM", "DASVM"])

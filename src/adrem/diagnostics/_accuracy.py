@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # Members of an ensemble that is fitted without a fold.
 FEW = 3
-# What is between the estimate and the truth is at most this part of what is between the estimate and one, in nine of
-# ten cases. Chosen on the Amazon reviews, SURF and digits; docs/trust.md has the other data.
-UNSURE = 0.35
+# What is between the estimate and the truth in nine of ten cases, in standard deviations of a row's being right. Chosen
+# on the Amazon reviews, SURF and digits; docs/estimate.md has the other data.
+UNSURE = 0.27
 CONFIDENCE = 1.645  # standard errors, of the rows that happen to be in the target
 
 
@@ -134,11 +134,10 @@ def check_rows(y_source: NDArray[Any], n_target: int) -> None:
 
 
 def _with_bounds(accuracy: float, n_rows: int, **parts: float) -> AccuracyEstimate:
-    # Wilson's interval: that of few rows has a width, even if all seem to be right.
+    # As Wilson has it: the interval of few rows has a width even if all seem to be right.
     n_more = n_rows + CONFIDENCE**2
     middle = (accuracy * n_rows + 0.5 * CONFIDENCE**2) / n_more
-    by_rows = CONFIDENCE * np.sqrt(middle * (1.0 - middle) / n_more)
-    reach = float(np.hypot(UNSURE * (1.0 - accuracy), by_rows))
+    reach = float(np.sqrt(middle * (1.0 - middle)) * np.hypot(UNSURE, CONFIDENCE / np.sqrt(n_more)))
     return AccuracyEstimate(accuracy, max(accuracy - reach, 0.0), min(accuracy + reach, 1.0), **parts)
 
 
