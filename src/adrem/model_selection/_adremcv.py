@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
@@ -25,7 +24,7 @@ from adrem.baselines._base import whole_seed
 from adrem.diagnostics._evidence import compare_neighbours
 from adrem.diagnostics._verdict import CHANCE
 from adrem.model_selection._scorers import CircularScorer, NeighbourScorer, _Parts
-from adrem.preprocessing import DomainStandardScaler, fit_transform_pair
+from adrem.preprocessing import fit_transform_pair
 
 if TYPE_CHECKING:
     from adrem._prior import PriorEstimate
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 WITHIN = 2.0
 # Target rows for each class that it takes to estimate how common the classes are, unasked.
 ROWS_A_CLASS = 10
-USUAL = ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows", "standardized", "source alone")
+USUAL = ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows", "source alone")
 
 
 class _Candidate(NamedTuple):
@@ -55,21 +54,20 @@ class AdREMCV(DomainClassifier):
 
     First the shares of the classes in the target are estimated, and used if they are clearly not equal. Then every
     candidate is fitted: by default Ad-REM with either loss, with an intercept, leaning on neighbours, with an RBF
-    kernel, on rows of unit length, on domains that are standardized each by itself; and the classifier of the source
-    alone. Those whose classifier is clearly worse than others on held-out rows of the source are left out. Among the
-    others two tests decide whose leanings are opposite: circular validation, for which changing little is best, and
-    how often target rows that are alike have the same label, for which it is worst; their sum is the score. In the end
-    no adaptation is done at all if by the candidate of the highest score target rows that are alike have the same label
-    clearly less often than by the source alone. A fit on the source alone takes what is most accurate on its held-out
-    rows.
+    kernel, and on rows of unit length; and the classifier of the source alone. Those whose classifier is clearly worse
+    than others on held-out rows of the source are left out. Among the others two tests decide whose leanings are
+    opposite: circular validation, for which changing little is best, and how often target rows that are alike have the
+    same label, for which it is worst; their sum is the score. In the end no adaptation is done at all if by the
+    candidate of the highest score target rows that are alike have the same label clearly less often than by the source
+    alone. A fit on the source alone takes what is most accurate on its held-out rows.
 
     Parameters
     ----------
     candidates : "auto", sequence of str or mapping, default="auto"
         What is tried: the usual candidates ("hinge", "log_loss", "intercept", "neighbors", "rbf", "unit rows",
-        "standardized", "source alone"), some of them by name, or others. A mapping has an estimator of this package for
-        every name, `AdREM` or one of the baselines, or a pair of a transformer and an estimator; a `SourceOnly` among
-        them stands for no adaptation.
+        "source alone"), some of them by name, or others. A mapping has an estimator of this package for every name,
+        `AdREM` or one of the baselines, or a pair of a transformer and an estimator; a `SourceOnly` among them stands
+        for no adaptation.
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`, in the usual candidates.
     class_prior : {"auto", "uniform", "source", "estimate"}, array-like or mapping, default="auto"
@@ -226,7 +224,6 @@ class AdREMCV(DomainClassifier):
         def adrem(**params: Any) -> AdREM:
             return self._adrem(seed, class_prior=prior, **params)
 
-        centred = not sp.issparse(domains.X_source) and not sp.issparse(domains.X_target)
         usual: dict[str, tuple[Any, Any]] = {
             "hinge": (None, adrem()),
             "log_loss": (None, adrem(loss="log_loss")),
@@ -234,7 +231,6 @@ class AdREMCV(DomainClassifier):
             "neighbors": (None, adrem(neighbors="auto")),
             "rbf": (None, adrem(kernel="rbf")),
             "unit rows": (Normalizer(), adrem()),
-            "standardized": (DomainStandardScaler(with_mean=centred), adrem()),
             "source alone": (None, SourceOnly(C=self.C, tol=self.tol, random_state=seed)),
         }
         names = USUAL if isinstance(self.candidates, str) else self.candidates
