@@ -95,6 +95,7 @@ def estimate_accuracy(
 def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyEstimate:
     """The estimate for a model that was examined."""
     from adrem._prior import _calibrate
+    from adrem.diagnostics._diagnosis import source_accuracy
 
     domains = examined.domains
     check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
@@ -108,7 +109,7 @@ def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyE
         chances /= chances.sum(axis=1, keepdims=True)
     at_home = float(np.mean(known.argmax(axis=1) == domains.labels))
     confidence = float(chances[np.arange(len(chances)), examined.after].mean())
-    drift = at_home - _source_accuracy(examined.plain, domains, random_state)
+    drift = at_home - source_accuracy(examined.plain, domains, random_state)
     return _with_bounds(
         float(np.clip(confidence + drift, 1.0 / len(counts), 1.0)),
         len(chances),
@@ -186,10 +187,3 @@ def _scores(model: Any, rows: Matrix) -> Array:
         return by_class(np.mean(list(model._scores_of(rows)), axis=0))
     scores = np.asarray(model._decide(rows), dtype=np.float64)
     return by_class(scores[:, None]) if scores.ndim == 1 else scores
-
-
-def _source_accuracy(plain: AdREM, domains: Domains, seed: int) -> float:
-    from adrem.machines.selection import held_out_accuracy
-
-    task = plain._make_task(domains._replace(X_target=domains.X_target[:0]), np.random.SeedSequence(seed))
-    return held_out_accuracy(task.machine, task.labels, task.weights, task.C, seed)

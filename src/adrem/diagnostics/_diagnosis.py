@@ -381,6 +381,17 @@ def plain_of(model: Any) -> AdREM:
     )
 
 
+def source_accuracy(plain: AdREM, domains: Domains, seed: int) -> float:
+    """Accuracy of a classifier of the source on rows that it was not trained on; NaN where a class has too few."""
+    from adrem.machines.selection import N_FOLDS, held_out_accuracy
+
+    counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
+    if counts.min() < N_FOLDS:
+        return float("nan")
+    task = plain._make_task(domains._replace(X_target=domains.X_target[:0]), np.random.SeedSequence(seed))
+    return held_out_accuracy(task.machine, task.labels, task.weights, task.C, seed)
+
+
 def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
     """Share of the members that voted for a row's label, or the share that a model without members gives it."""
     if isinstance(model, AdREM):

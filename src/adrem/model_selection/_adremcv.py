@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from adrem._adrem import AdREM, _spawn
 from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
-from adrem._validation import Domains, read_prior
+from adrem._validation import Domains, read_prior, read_source_weight
 from adrem.baselines import SourceOnly
 from adrem.baselines._base import whole_seed
 from adrem.diagnostics._evidence import compare_neighbours
@@ -202,6 +202,7 @@ class AdREMCV(DomainClassifier):
             return None
         fold_seed, prior_seed = _spawn(seed, 2)
         model = self._adrem(seed, class_prior="estimate")
+        domains = domains._replace(weights=read_source_weight(model.source_weight, domains))
         return model._estimate_prior(model._make_task(domains, fold_seed), prior_seed)
 
     def _choose_prior(self, domains: Domains, estimate: PriorEstimate | None) -> NDArray[np.float64]:
@@ -309,7 +310,7 @@ def _unless_harmful(best: _Candidate, fitted: list[_Candidate], domains: Domains
 
 def _fit(name: str, step: Any, estimator: Any, domains: Domains, seed: int) -> _Candidate:
     """Fit a candidate, and keep what it has to say for the one that is taken."""
-    from adrem.diagnostics._diagnosis import plain_of
+    from adrem.diagnostics._diagnosis import plain_of, source_accuracy
 
     started = time.perf_counter()
     model, step = clone(estimator), None if step is None else clone(step)
@@ -326,20 +327,9 @@ def _fit(name: str, step: Any, estimator: Any, domains: Domains, seed: int) -> _
         except ValueError as error:
             raise ValueError(f"The candidate {name!r} can't be fitted: {error}") from error
     model.n_features_in_ = domains.X_source.shape[1]
-    accuracy = _source_accuracy(plain_of(model), domains, seed)
+    accuracy = source_accuracy(plain_of(model), domains, seed)
     parts = _Parts(domains.X_source, domains.classes[domains.labels], domains.X_target)
     return _Candidate(name, model, step, caught, time.perf_counter() - started, accuracy, parts)
-
-
-def _source_accuracy(plain: AdREM, domains: Domains, seed: int) -> float:
-    """Accuracy of a classifier of the source on rows that it was not trained on; nothing where a class has too few."""
-    from adrem.machines.selection import N_FOLDS, held_out_accuracy
-
-    counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
-    if counts.min() < N_FOLDS:
-        return float("nan")
-    task = plain._make_task(domains._replace(X_target=domains.X_target[:0]), np.random.SeedSequence(seed))
-    return held_out_accuracy(task.machine, task.labels, task.weights, task.C, seed)
 
 
 def near_the_best(accuracies: NDArray[np.float64], n_rows: int) -> NDArray[np.bool_]:
