@@ -1,0 +1,64 @@
+"""What became of what was tried, a row a question, and the table of all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields
+
+ANSWERED, REFUSED, SURVIVED = "answered", "refused", "survived"
+GOOD = (ANSWERED, REFUSED, SURVIVED)
+
+
+@dataclass
+class Row:
+    """A question put many times: how often it ended well, how often not, and what else there is to say.
+
+    `answered` with a right answer, `refused` with an error that says what to do, `survived` a fault with nothing lost.
+    All else is `failed`, and `failures` says what happened.
+    """
+
+    chapter: str
+    what: str
+    answered: int = 0
+    refused: int = 0
+    survived: int = 0
+    failed: int = 0
+    note: str = ""
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def tried(self) -> int:
+        return self.answered + self.refused + self.survived + self.failed
+
+    @classmethod
+    def of(cls, chapter: str, what: str, outcomes: Iterable[tuple[str, str]], note: str = "") -> Row:
+        """A row from pairs of a case's name and its outcome: one of the `GOOD`, or what went wrong."""
+        pairs = list(outcomes)
+        counts = Counter(outcome for _, outcome in pairs)
+        failures = [f"{case}: {outcome}" for case, outcome in pairs if outcome not in GOOD]
+        good = {name: counts[name] for name in GOOD}
+        return cls(chapter, what, **good, failed=len(failures), note=note, failures=failures)
+
+
+COLUMNS = tuple(column.name for column in fields(Row) if column.name != "failures")
+
+
+def as_csv(rows: Iterable[Row]) -> str:
+    """The table for docs/results."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    return text.getvalue()
+
+
+def as_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """The table for a person."""
+    for row in rows:
+        counts = [f"{getattr(row, name)} {name}" for name in (*GOOD, "failed") if getattr(row, name)]
+        note = f" ({row.note})" if row.note else ""
+        yield f"{row.chapter:<12} {row.what}: {row.tried} tried, {', '.join(counts)}{note}"
+        yield from (f"  ! {failure}" for failure in row.failures[:20])
