@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adrem import AdREM, adapt
 from adrem.datasets import DomainPair, make_rotated_arcs
-from adrem.exceptions import LostClassWarning
+from adrem.exceptions import LostClassWarning, PrecisionWarning
 from adrem.machines.selection import select_c
 
 # As for scikit-learn's own LinearSVC: a training stops within tol of the optimum, on a way that depends on the rows.
@@ -328,3 +328,12 @@ def test_weights_of_any_size_choose_a_c(blobs: DomainPair, weight: float) -> Non
     assert model.C_ * weight == pytest.approx(
         AdREM(C=[1e-3, 1.0], random_state=0).fit(blobs.X_source, blobs.y_source).C_
     )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rounding_errors_beyond_the_tolerance_are_told(blobs: DomainPair) -> None:
+    X = blobs.X_source.astype(np.float32)
+    X[0, 0] = 1e7
+    model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, machine="gram")
+    with pytest.warns(PrecisionWarning, match=r"Rounding errors .* Scale the features, give float64"):
+        model.fit(X, blobs.y_source, X_target=blobs.X_target.astype(np.float32))

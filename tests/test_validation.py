@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from adrem import AdREM
@@ -38,8 +39,8 @@ def with_value(value: float) -> Any:
         ({"X_target": []}, "X_target can't be read: Expected 2D array"),
         ({"X_target": [["a", "b"]]}, "X_target can't be read: .*convert string"),
         ({"X_target": [[1.0, 2.0, 3.0]]}, "X_target has 3 features, X has 2"),
-        ({"X": X * 1e160}, "too large for its type. Scale the features"),
-        ({"X": (X * 1e25).astype(np.float32)}, "too large for its type. Scale the features"),
+        ({"X": X * 1e160}, "too large for float64. Scale the features"),
+        ({"X": (X * 1e25).astype(np.float32)}, "too large for float32. Scale the features"),
         ({"X_target": np.ones((4, 3))}, "X_target has 3 features, X has 2: both domains need the same"),
         ({"X_target": np.empty((0, 2))}, "X_target has no rows. Leave it out"),
         ({"X_target": sp.csr_array((0, 2))}, "X_target has no rows. Leave it out"),
@@ -217,3 +218,69 @@ def test_a_failed_fit_is_no_fit() -> None:
         model.fit(X, Y, X_target=TARGET)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def damaged(form: str, part: str, value: int) -> Any:
+    matrix = sp.csr_array(X).asformat(form)
+    getattr(matrix, part)[1] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("form", "part", "value"),
+    [
+        ("csr", "indices", 10**8),
+        ("csr", "indices", -(10**8)),
+        ("csr", "indptr", 10**8),
+        ("csr", "indptr", -1),
+        ("csc", "indices", 10**8),
+        ("bsr", "indices", 10**8),
+        ("coo", "row", 10**8),
+        ("coo", "col", -(10**8)),
+    ],
+)
+def test_a_sparse_matrix_that_points_outside_is_refused(form: str, part: str, value: int) -> None:
+    bad, good = damaged(form, part, value), sp.csr_array(X)
+    with pytest.raises(ValueError, match=r"X is a damaged sparse matrix: .* Build it anew from rows"):
+        AdREM(C=1.0).fit(bad, Y)
+    with pytest.raises(ValueError, match="X_target is a damaged sparse matrix"):
+        AdREM(C=1.0).fit(good, Y, X_target=bad)
+    with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+        AdREM(C=1.0).fit(good, Y).predict(bad)
+
+
+def test_a_list_of_lists_that_points_outside_is_refused() -> None:
+    bad = sp.lil_array(X)
+    bad.rows[0] = [10**8 for _ in bad.rows[0]]
+    with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+        AdREM(C=1.0).fit(bad, Y)
+
+
+def test_entries_in_parts_and_out_of_order_change_nothing_and_are_not_changed() -> None:
+    plain = sp.csr_array(X)
+    parts = sp.csr_array(
+        (np.repeat(plain.data / 2, 2), np.repeat(plain.indices, 2), 2 * plain.indptr), shape=plain.shape
+    )
+    turned = plain.copy()
+    for begin, end in zip(turned.indptr, turned.indptr[1:], strict=False):
+        turned.indices[begin:end] = plain.indices[begin:end][::-1]
+        turned.data[begin:end] = plain.data[begin:end][::-1]
+    for kernel in ("linear", "rbf"):
+        model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, kernel=kernel)
+        expected = model.fit(plain, Y, X_target=plain).decision_function(plain)
+        for other in (parts, turned):
+            before = [part.copy() for part in (other.data, other.indices, other.indptr)]
+            np.testing.assert_allclose(model.decision_function(other), expected, rtol=1e-12)
+            found = clone(model).fit(other, Y, X_target=other).decision_function(other)
+            np.testing.assert_array_equal(found, expected)
+            for old, new in zip(before, (other.data, other.indices, other.indptr), strict=True):
+                np.testing.assert_array_equal(old, new)
+
+
+def test_numbers_whose_squares_vanish_are_refused_by_fit_alone() -> None:
+    with pytest.raises(ValueError, match=r"No number in X is larger than .*e-169, .* vanish. Scale the features"):
+        AdREM(C=1.0).fit(X * 1e-170, Y)
+    model = AdREM(C=1.0).fit(X, Y)
+    assert set(model.predict(X * 1e-170)) <= set(Y)
+    with pytest.raises(ValueError, match="too large for float64"):
+        model.predict(X * 1e160)

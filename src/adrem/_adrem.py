@@ -26,7 +26,7 @@ from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
 from adrem._validation import Domains, check_neighbors, read_candidates, read_prior, read_source_weight
 from adrem._voting import Tally, tally
-from adrem.exceptions import LostClassWarning
+from adrem.exceptions import LostClassWarning, PrecisionWarning
 
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
     from adrem._prior import PriorEstimate
@@ -270,7 +270,8 @@ class AdREM(DomainClassifier):
             members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
         else:
             coef, intercept = task.machine.weights(source)
-            members = [Member(path=[(coef[0], intercept[0])])]
+            rounding = task.machine.rounding(source, task.machine.scores(source))
+            members = [Member(path=[(coef[0], intercept[0])], rounding=float(rounding[0]))]
         self._keep(domains, task, estimate, members)
         self._warn(members, int(source.n_failed[0]))
 
@@ -422,6 +423,15 @@ class AdREM(DomainClassifier):
         n_failed += sum(member.n_failed for member in members)
         n_trained = n_problems * (1 + sum(max(0, len(member.history) - 1) for member in members))
         warn_given_up(n_failed, n_trained, self.tol, self.C_)
+        rounding = max(member.rounding for member in members)
+        if rounding > self.tol:
+            warnings.warn(
+                f"Rounding errors of the scores reach {rounding:.2g}, more than tol={self.tol:g}: labels near the "
+                "border are chance. Scale the features, give float64 in place of float32, or a smaller C "
+                f"(it was {self.C_:g}).",
+                PrecisionWarning,
+                stacklevel=4,
+            )
         lost = Counter(c for member in members for c in member.lost)
         if lost:
             names = self.classes_.tolist()

@@ -116,6 +116,7 @@ class Member:
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     lost: set[int] = field(default_factory=set)
     n_failed: int = 0
+    rounding: float = 0.0
     termination: str = ""
 
     def keep(self, coef: FloatArray, intercept: FloatArray, store_path: bool) -> None:
@@ -165,6 +166,7 @@ def randomized_em(
         squared_norms = machine.squared_norms(solution, scores)
         last = k == n_iter or (until_stable and k > 0 and np.array_equal(labels, previous))
         coef, intercept = machine.weights(solution) if store_path or (last and held_out is None) else (None, None)
+        rounding = machine.rounding(solution, scores) if last and held_out is None else np.zeros(len(rngs))
         for m, member in enumerate(members):
             class_counts = np.bincount(labels[m], minlength=len(task.prior))
             loss, balanced_loss = task.losses(squared_norms[m], scores[m], labels[m], task.class_weights(labels[m]))
@@ -182,6 +184,7 @@ def randomized_em(
             member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())
             if coef is not None and intercept is not None:
                 member.keep(coef[m], intercept[m], store_path)
+            member.rounding = float(rounding[m])
             if last and held_out is not None:
                 member.scores = scores[m]
             if k > 0:

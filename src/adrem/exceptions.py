@@ -9,6 +9,10 @@ class LostClassWarning(UserWarning):
     """A class of the source had no target row labelled with it at some iteration."""
 
 
+class PrecisionWarning(UserWarning):
+    """Rounding errors are as large as the tolerance of the training: the type of the rows is too short for them."""
+
+
 class UnreadableModelError(ValueError):
     """A file is not a model that this version of the package can read."""
 

@@ -98,11 +98,7 @@ class _DomainTransformer(TransformerMixin, BaseEstimator):
         return rows, domain
 
     def _read(self, X: Any, reset: bool) -> Matrix:
-        rows = _read_table(self, X, reset=reset)
-        if sp.issparse(rows) and not rows.has_canonical_format:  # an entry stored in parts is their sum
-            rows = rows.copy()
-            rows.sum_duplicates()
-        return rows
+        return _read_table(self, X, reset=reset)
 
     def _fit_domain(self, y: Any, sample_domain: Any, n_rows: int) -> NDArray[np.float64] | None:  # noqa: ARG002
         return None if sample_domain is None else _read_domain(sample_domain, n_rows)
@@ -178,7 +174,7 @@ class DomainStandardScaler(OneToOneFeatureMixin, _DomainTransformer):
         self.with_mean = with_mean
 
     def _read(self, X: Any, reset: bool) -> Matrix:
-        rows = super()._read(X, reset)
+        rows = _read_table(self, X, reset=reset)
         if self.with_mean and sp.issparse(rows):
             raise ValueError("A sparse table can't be centred: pass with_mean=False, or use JointStdScaler.")
         return rows

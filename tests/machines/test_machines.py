@@ -211,9 +211,38 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -
 @pytest.mark.parametrize("path", PATHS)
 def test_impatience_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows: n_rows)
+    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: n_rows)
     solution = build("hinge", path, "dense", X, 3, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
     assert solution.n_failed.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_what_was_given_up_is_given_up_sooner_the_next_time(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, counts = make_problem(3)
+    asked: list[bool] = []
+
+    def impatient(_: Machine, n_rows: int, tired: bool) -> int:
+        asked.append(tired)
+        return n_rows
+
+    monkeypatch.setattr(Machine, "_patience", impatient)
+    machine = build("hinge", path, "dense", X, 3, tol=1e-10)
+    first = machine.solve(y, counts, 100.0)
+    assert not any(asked)
+    machine.solve(np.stack([y, y]), counts, 100.0, start=first)
+    assert all(asked[-2:])
+
+
+@everywhere
+def test_scores_made_anew_are_those_kept(loss: str, path: str, form: str) -> None:
+    X, y, counts = make_problem(3)
+    machine = build(loss, path, form, X, 3)
+    solution = machine.solve(np.stack([y, y[::-1]]), counts, 1.0)
+    scores = machine.scores(solution)
+    assert machine.rounding(solution, scores).max() < 1e-12
+    scores[1, -1, 2] += 0.5
+    error = 0.5 / max(1.0, abs(scores[1, -1, 2] - 0.5))
+    np.testing.assert_allclose(machine.rounding(solution, scores), [0.0, error], atol=1e-12)
 
 
 @everywhere
@@ -266,7 +295,7 @@ def test_a_warm_start_saves_work(path: str, monkeypatch: pytest.MonkeyPatch) -> 
     X, y, counts = make_problem(3)
     machine = build("hinge", path, "dense", X, 3, tol=1e-3)
     start = machine.solve(y, counts, 1.0)
-    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows: 2 * n_rows)
+    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: 2 * n_rows)
     assert machine.solve(y, counts, 1.0, start=start).n_failed.tolist() == [0]
     assert machine.solve(y, counts, 1.0).n_failed.tolist() == [3]
 

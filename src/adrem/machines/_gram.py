@@ -128,7 +128,8 @@ class GramMachine(Machine):
         status = np.zeros(len(solution.dual), np.int64)
         bars = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
-        moves = np.full(len(solution.dual), self._patience(n_rows))
+        patience = [self._patience(n_rows, bool(n_failed)) for n_failed in solution.n_failed]
+        moves = np.repeat(patience, self.n_problems)
         cursor = np.array([len(order), seed, 0])
         while descend_gram(
             self.loss.is_logistic, self.n_problems, gram, norms, solution.labels, solution.box, solution.dual,

@@ -18,6 +18,10 @@ from adrem.machines._tables import add_bias, squared_norms
 
 # What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
 BUDGET = 200_000_000
+# A training that goes on from one that was given up is given up so many times sooner: it had its chance.
+TIRED = 20
+# Rows by which rounding errors are measured.
+SAMPLED = 256
 # Rows of a table that are made double precision at a time.
 CHUNK = 1024
 
@@ -104,14 +108,14 @@ class Machine(ABC):
     def memory(cls, table: Matrix, n_classes: int) -> int:
         """About how many bytes the machine will take for a table, and for training a group of members on it."""
 
-    def _patience(self, n_rows: int) -> int:
+    def _patience(self, n_rows: int, tired: bool) -> int:
         """Looks at a row after which a training is given up and counted as failed.
 
         A thousand for each row, as liblinear's sweeps, where the tolerance is its 0.1, and more for a tighter one. A
         sweep over rows that have been narrowed down costs what it is worth. Few rows get a million in all.
         """
         looks = max(1_000_000, 1000 * n_rows * min(max(1.0, np.sqrt(0.1 / self.tol)), 1000.0))
-        return int(looks / self._hurry)
+        return int(looks / self._hurry / (TIRED if tired else 1))
 
     @contextmanager
     def hurried(self, factor: float) -> Iterator[None]:
@@ -227,6 +231,21 @@ class Machine(ABC):
             for m, member in enumerate(multiples):
                 sums[m] += member[:, first : first + CHUNK] @ rows
         return sums
+
+    def rounding(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far scores, kept up in many small steps, are from those made anew in double precision, for each member.
+
+        The largest difference among some of the rows, in units of the score where that is above 1.
+        """
+        sample = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED).astype(np.intp))
+        anew = np.swapaxes(self._scored_anew(self.multiples(solution), sample), 1, 2)
+        difference = np.abs(scores[:, sample] - anew) / np.maximum(1.0, np.abs(anew))
+        return np.asarray(difference.max(axis=(1, 2)))
+
+    def _scored_anew(self, multiples: NDArray[np.float64], sample: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Scores (members x problems x rows) of some rows by the weights that these multiples of all rows make."""
+        rows = self._table[sample].astype(np.float64)
+        return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._weighted_sums(multiples)])
 
     def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""

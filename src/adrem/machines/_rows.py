@@ -87,6 +87,7 @@ class RowMachine(Machine):
         if len(solution.n_failed) == n_members:
             return deepcopy(solution)
         copies = self.nothing(n_members)
+        copies.n_failed[:] = solution.n_failed
         copies.labels[:], copies.box[:] = solution.labels, solution.box
         for p in range(n_members * self.n_problems):
             to, origin = divmod(p, LANES), divmod(p % self.n_problems, LANES)
@@ -125,7 +126,8 @@ class RowMachine(Machine):
         n_used = np.count_nonzero(awake[:, :n_lanes], axis=0)
         window = np.zeros((4, LANES))
         window[2], window[3] = -np.inf, np.inf
-        looks = np.array([self._patience(int(n)) for n in n_used], dtype=np.int64)
+        tired = solution.n_failed[members] > 0
+        looks = np.array([self._patience(int(n), bool(t)) for n, t in zip(n_used, tired, strict=True)], dtype=np.int64)
         status = np.zeros(n_lanes, np.int64)
         cursor = np.array([-1, seed])
         # Rows beyond the caches are visited in runs of neighbours, so that the next one is on its way already.
