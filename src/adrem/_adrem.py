@@ -15,24 +15,34 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._classifier import DomainClassifier
+from adrem._classifier import BYTES_A_SCORE, DomainClassifier
 from adrem._em import Member, Task, randomized_em
+from adrem._memory import ON_THE_WAY, blocks_of, by_blocks, bytes_of, check_room
 from adrem._progress import progress
 from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
-from adrem._validation import Domains, check_neighbors, read_candidates, read_prior, read_source_weight
+from adrem._validation import (
+    Domains,
+    check_neighbors,
+    read_candidates,
+    read_domains,
+    read_prior,
+    read_source_weight,
+)
 from adrem._voting import Tally, tally
 from adrem.exceptions import LostClassWarning, PrecisionWarning
 
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
     from adrem._prior import PriorEstimate
-    from adrem.machines import Kernel, Solution
+    from adrem.machines import Kernel, Solution, Work
 
 KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
+FEWER = "give fewer rows"
 # Attributes that only some fits have.
 OPTIONAL = (
     "coef_", "coef_path_", "dual_coef_", "dual_coef_path_", "intercept_path_", "X_fit_", "class_prior_interval_",
@@ -311,6 +321,7 @@ class AdREM(DomainClassifier):
                 f"kernel='precomputed' needs a column for each of the {n_rows} rows, X has {domains.X_source.shape[1]}."
             )
         order = np.arange(n_rows) if domains.positions is None else domains.positions
+        check_room(bytes_of(domains.X_source) + bytes_of(domains.X_target), "A copy of the similarities", FEWER)
         return domains._replace(
             X_source=domains.X_source[:, order], X_target=domains.X_target[:, order], positions=order
         )
@@ -349,11 +360,10 @@ class AdREM(DomainClassifier):
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import make_machine
         from adrem.machines._tables import stack
-        from adrem.machines.selection import GRID, N_FOLDS, select_c
+        from adrem.machines.selection import N_FOLDS, select_c
 
         prior = read_prior(self.class_prior, domains)
-        wanted = GRID if isinstance(self.C, str) else np.atleast_1d(self.C)
-        candidates = read_candidates(wanted, domains, N_FOLDS)
+        candidates = read_candidates(self._wanted_c(), domains, N_FOLDS)
         table = stack([domains.X_source, domains.X_target])
         machine = make_machine(
             table,
@@ -364,6 +374,7 @@ class AdREM(DomainClassifier):
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             kernel=self._make_kernel(table),
+            work=self._work(domains),
         )
         n_target = domains.X_target.shape[0]
         C = candidates[0]
@@ -373,6 +384,57 @@ class AdREM(DomainClassifier):
             C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(machine, domains.labels, domains.weights, n_target, prior, C, sources)
+
+    def _wanted_c(self) -> Any:
+        """The values of C that are tried, as they were given."""
+        from adrem.machines.selection import GRID
+
+        return GRID if isinstance(self.C, str) else np.atleast_1d(self.C)
+
+    def _work(self, domains: Domains) -> Work:
+        """All that a fit will ask of its machine."""
+        from adrem.machines import Work
+        from adrem.machines.selection import N_FOLDS
+
+        n_members = self.n_estimators if domains.adapts else 1
+        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
+        folds = N_FOLDS if estimates or np.size(self._wanted_c()) > 1 else 1
+        n_kept = n_members * (self.n_iter + self.refine + 1 if self.store_path else 1)
+        return Work(len(domains.classes), n_members, effective_n_jobs(self.n_jobs), folds, n_kept)
+
+    def fit_memory(self, X: Any, y: Any, *, sample_domain: ArrayLike | None = None, X_target: Any = None) -> int:
+        """At most about how many bytes ``fit`` would take for these rows, besides the rows themselves.
+
+        Nothing is trained. ``fit`` itself refuses, before its work, what would not fit into the memory that is free.
+        What neighbours take is not in it.
+
+        Parameters
+        ----------
+        X, y, sample_domain, X_target
+            As for ``fit``.
+
+        Returns
+        -------
+        int
+        """
+        from adrem.machines._choice import plan_machine
+        from adrem.machines._tables import Outline
+
+        self._validate_params()
+        domains = read_domains(clone(self), X, y, sample_domain=sample_domain, X_target=X_target)
+        table = Outline.of(domains.X_source, domains.X_target)
+        plan = plan_machine(
+            table,
+            self._work(domains),
+            self.loss,
+            path=self.machine,
+            memory_limit=self.memory_limit,
+            fit_intercept=self.fit_intercept,
+            has_kernel=not self._is_linear,
+        )
+        apart = table.n_bytes if X_target is None else 0
+        said = ON_THE_WAY + 24 * domains.X_target.shape[0] * len(domains.classes)
+        return int(apart + table.n_bytes + plan.memory + said)
 
     def _make_kernel(self, table: Matrix) -> Kernel | None:
         if self._is_linear:
@@ -413,8 +475,9 @@ class AdREM(DomainClassifier):
         labels = np.zeros(0, dtype=np.intp)
         if domains.adapts:
             # By the very arithmetic of predict, so that the two agree to the last tie.
-            result = tally(self._scores_of(domains.X_target))
-            votes, labels = result.votes, result.winners
+            parts = blocks_of(domains.X_target, BYTES_A_SCORE * len(domains.classes))
+            said = [(own.votes, own.winners) for own in (tally(self._scores_of(part)) for part in parts)]
+            votes, labels = np.concatenate([own for own, _ in said]), np.concatenate([own for _, own in said])
         self.vote_share_ = votes / len(members)
         self.transduction_ = self.classes_[labels]
 
@@ -452,10 +515,17 @@ class AdREM(DomainClassifier):
         return self._scores_of(rows[:, self._columns] if precomputed else rows)
 
     def _scores_of(self, rows: Matrix) -> Iterator[FloatArray]:
-        features = rows if self._kernel is None else self._kernel(rows, self.X_fit_)
-        weights = self.coef_ if self._kernel is None else self.dual_coef_
-        for own, intercept in zip(weights, self.intercept_, strict=True):
-            yield features @ own.T + intercept
+        if self._kernel is not None:
+            scores = by_blocks(self._kernel_scores, rows, 24 * self.X_fit_.shape[0])
+            yield from (scores[:, m] for m in range(scores.shape[1]))
+            return
+        for own, intercept in zip(self.coef_, self.intercept_, strict=True):
+            yield rows @ own.T + intercept
+
+    def _kernel_scores(self, rows: Matrix) -> NDArray[Any]:
+        """Scores (rows x members x problems) by the similarities with all rows of the fit."""
+        features = self._kernel(rows, self.X_fit_)  # type: ignore[misc]  # who asks has seen that there is one
+        return np.stack([features @ own.T + b for own, b in zip(self.dual_coef_, self.intercept_, strict=True)], axis=1)
 
     def _tally(self, rows: Matrix) -> Tally:
         return tally(self._member_scores(rows))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from adrem._memory import by_blocks
 from adrem._types import Matrix
 from adrem._validation import Domains, read_domains, read_rows
+
+# Scores of some members, in double precision, votes and all that is made of them.
+BYTES_A_SCORE = 64
 
 _ROUTED = {"sample_domain": True, "allow_source": True}
 
@@ -39,6 +44,10 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
 
     def _share(self, rows: Matrix) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def _by_blocks(self, function: Callable[[Matrix], NDArray[Any]], rows: Matrix) -> NDArray[Any]:
+        """What one of the above says of rows, of so many at a time that what is made on the way stays small."""
+        return by_blocks(function, rows, BYTES_A_SCORE * len(self.classes_))
 
     def fit(
         self,
@@ -94,7 +103,7 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows, n_classes) or (n_rows,)
             For two classes, what speaks for ``classes_[1]`` and against ``classes_[0]``.
         """
-        return self._decide(read_rows(self, X, sample_domain, allow_source))
+        return self._by_blocks(self._decide, read_rows(self, X, sample_domain, allow_source))
 
     def predict(self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False) -> NDArray[Any]:
         """Label new rows of the target domain.
@@ -108,7 +117,7 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,)
         """
-        winners = self._label(read_rows(self, X, sample_domain, allow_source))
+        winners = self._by_blocks(self._label, read_rows(self, X, sample_domain, allow_source))
         labels: NDArray[Any] = self.classes_[winners]
         return labels
 
@@ -126,7 +135,7 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        return self._share(read_rows(self, X, sample_domain, allow_source))
+        return self._by_blocks(self._share, read_rows(self, X, sample_domain, allow_source))
 
     def score(
         self,

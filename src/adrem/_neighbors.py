@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem._memory import bytes_of, check_room
 from adrem._types import FloatArray, Matrix
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ ENOUGH = 0.7
 ASKED = 1000  # rows of the source whose nearest one is looked up
 # Target rows beyond which nobody's neighbours are looked up unasked: that takes time with the square of their number.
 MANY = 20_000
-BLOCK = 1024  # rows that are compared with all others at a time
+BLOCK = 1024  # rows that are compared with all others at a time, fewer where these are very many
+BYTES_A_PAIR = 56  # products, sparse and dense, likeness, its order
 
 
 class Mixing:
@@ -47,6 +49,12 @@ def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False)
 
     n_rows = rows.shape[0]
     of = np.arange(n_rows) if of is None else of
+    block = max(1, min(BLOCK, BLOCK * MANY // n_rows))
+    check_room(
+        block * n_rows * BYTES_A_PAIR + bytes_of(rows) * 8 // rows.dtype.itemsize,
+        f"Looking up the neighbours of {len(of)} rows",
+        "set neighbors=None, or give fewer rows",
+    )
     rows = rows.astype(np.float64)
     if similarities:
         inner = rows.toarray() if sp.issparse(rows) else rows
@@ -58,8 +66,8 @@ def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False)
     lengths = np.sqrt(np.maximum(squares - 2.0 * to_mean + norm_of_mean, 0.0))
     scale = np.divide(1.0, lengths, out=np.zeros(n_rows), where=lengths > 0)
     found = np.empty((len(of), k), dtype=np.intp)
-    for start in range(0, len(of), BLOCK):
-        part = of[start : start + BLOCK]
+    for start in range(0, len(of), block):
+        part = of[start : start + block]
         products = inner[part] if similarities else rows[part] @ rows.T
         likeness = np.asarray(products.toarray() if sp.issparse(products) else products)
         likeness = (likeness - to_mean - to_mean[part, None] + norm_of_mean) * scale

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
+from adrem._memory import check_room
 from adrem._types import Matrix
 from adrem._validation import (
     MASK,
@@ -185,6 +186,11 @@ class DomainStandardScaler(OneToOneFeatureMixin, _DomainTransformer):
 
     def _learn(self, rows: Matrix, y: Any, domain: Any) -> None:  # noqa: ARG002
         self.domains_, position = np.unique(domain, return_inverse=True)
+        check_room(
+            32 * len(self.domains_) * rows.shape[1],
+            f"A mean and a deviation of {rows.shape[1]} features in {len(self.domains_)} domains",
+            "give sample_domain fewer values, or use JointStdScaler",
+        )
         statistics = [_mean_and_scale(rows[position == k]) for k in range(len(self.domains_))]
         self.mean_, self.scale_ = (np.stack(part) for part in zip(*statistics, strict=True))
         is_target = domain < 0 if len(self.domains_) > 1 else np.ones(len(domain), dtype=bool)

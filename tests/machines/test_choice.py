@@ -10,6 +10,11 @@ from adrem import AdREM
 from adrem.datasets import DomainPair
 from adrem.machines import make_machine
 from adrem.machines._choice import choose_path
+from adrem.machines._tables import Outline
+
+
+def outline(n_rows: int, n_features: int) -> Outline:
+    return Outline.of(table(n_rows, n_features))
 
 
 def table(n_rows: int, n_features: int, dtype: type = np.float32) -> Any:
@@ -32,19 +37,22 @@ def table(n_rows: int, n_features: int, dtype: type = np.float32) -> Any:
     ],
 )
 def test_the_path_follows_from_shape_loss_and_limit(shape: tuple[int, int], loss: str, expected: str) -> None:
-    assert str(choose_path(table(*shape), 10, loss)) == expected
+    assert str(choose_path(outline(*shape), 10, loss)) == expected
 
 
 def test_two_classes_let_the_gram_matrix_pay_for_longer() -> None:
-    assert choose_path(table(3000, 20), 2, "hinge").name == "gram"
-    assert choose_path(table(3000, 20), 3, "hinge").name == "rows"
+    assert choose_path(outline(3000, 20), 2, "hinge").name == "gram"
+    assert choose_path(outline(3000, 20), 3, "hinge").name == "rows"
 
 
 def test_sparse_rows_count_by_their_entries() -> None:
     columns = np.random.default_rng(0).integers(0, 50_000, 4000 * 200)
     text = sp.csr_array((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, 200)), shape=(4000, 50_000))
-    assert str(choose_path(text, 2, "hinge")) == "rows: 4000 rows of 200 entries; a Gram matrix pays up to 2400 rows"
-    assert choose_path(text[:2000], 2, "hinge").name == "gram"
+    assert (
+        str(choose_path(Outline.of(text), 2, "hinge"))
+        == "rows: 4000 rows of 200 entries; a Gram matrix pays up to 2400 rows"
+    )
+    assert choose_path(Outline.of(text[:1000], text[1000:2000]), 2, "hinge").name == "gram"
 
 
 def test_a_path_asked_for_is_taken(blobs: DomainPair) -> None:
@@ -70,9 +78,9 @@ def test_a_gram_matrix_beyond_the_limit_is_refused_if_asked_for(blobs: DomainPai
 
 
 def test_free_memory_only_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = choose_path(table(3000, 500), 2, "hinge")
-    monkeypatch.setattr("adrem.machines._choice.available_memory", lambda: 1e6)
-    assert choose_path(table(3000, 500), 2, "hinge") == before
+    before = choose_path(outline(3000, 500), 2, "hinge")
+    monkeypatch.setattr("adrem._memory.available_memory", lambda: 1e6)
+    assert choose_path(outline(3000, 500), 2, "hinge") == before
     with pytest.raises(
         MemoryError, match=r"takes about \d+ MB besides the data, and 1 MB are free: set machine='rows'"
     ):

@@ -6,6 +6,7 @@ None of them cares how the feature space is rotated, so they work in the coordin
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import StrOptions
 
+from adrem._memory import by_blocks, check_room
 from adrem._types import Matrix
 from adrem._validation import Domains, read_candidates
 from adrem.baselines._base import LinearBaseline, shares_of
@@ -24,6 +26,7 @@ from adrem.baselines._span import RowSpace
 Form = Literal["mapping", "similarity", "nearest"]
 SIMILARITY_GRID = tuple(10.0**k for k in range(-3, 3))
 N_FOLDS = 2
+SIMILARITY_COPIES = 3  # the matrix, a part of it for a fold, and what the solver makes of that
 PATIENCE = 100  # steps of the solver for each row
 
 
@@ -69,6 +72,11 @@ class AlignmentBaseline(LinearBaseline):
             neighbour = KNeighborsClassifier(n_neighbors=1).fit(aligned.source, domains.labels)
             self._comparison = Comparison(space, aligned, neighbour, len(domains.classes))
         else:
+            check_room(
+                SIMILARITY_COPIES * 8 * n_source**2,
+                f"form='similarity' of {n_source} rows of the source",
+                "set form='mapping', or give fewer rows",
+            )
             similarities = aligned.source @ (source @ aligned.target_map).T
             machine, self.C_ = train_on_similarities(similarities, domains, self.C)
             self._comparison = Comparison(space, aligned, machine, len(domains.classes))
@@ -96,12 +104,17 @@ class Comparison(NamedTuple):
         mapped = self.space.map(rows) @ self.aligned.target_map
         return mapped @ self.aligned.source.T if isinstance(self.classifier, SVC) else mapped
 
+    def _ask(self, question: Callable[[NDArray[np.float64]], Any], rows: Matrix) -> NDArray[Any]:
+        """What the classifier says of rows, of some at a time."""
+        bytes_a_row = 16 * sum(self.aligned.source.shape)
+        return by_blocks(lambda part: np.asarray(question(self._features(part))), rows, bytes_a_row)
+
     def label(self, rows: Matrix) -> NDArray[np.intp]:
-        return np.asarray(self.classifier.predict(self._features(rows)), dtype=np.intp)
+        return self._ask(self.classifier.predict, rows).astype(np.intp, copy=False)
 
     def decide(self, rows: Matrix) -> NDArray[np.float64]:
         if isinstance(self.classifier, SVC):
-            return np.asarray(self.classifier.decision_function(self._features(rows)))
+            return self._ask(self.classifier.decision_function, rows)
         shares = self.share(rows)
         return np.asarray(shares[:, 1] - shares[:, 0] if self.n_classes == 2 else shares)
 

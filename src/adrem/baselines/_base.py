@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem._adrem import AdREM, _spawn
-from adrem._classifier import DomainClassifier
+from adrem._classifier import BYTES_A_SCORE, DomainClassifier
+from adrem._memory import by_blocks
 from adrem._types import Matrix
 from adrem._validation import Domains
 from adrem._voting import by_class
@@ -31,7 +32,9 @@ class Baseline(DomainClassifier):
             check_norms(rows)
         self._adapt(_weighted(domains._replace(sources=None)))  # here all sources are one
         # By the very arithmetic of predict, so that the two agree to the last tie.
-        labels = self._label(domains.X_target) if domains.adapts else np.zeros(0, dtype=np.intp)
+        labels = np.zeros(0, dtype=np.intp)
+        if domains.adapts:
+            labels = by_blocks(self._label, domains.X_target, BYTES_A_SCORE * len(domains.classes))
         self.transduction_ = domains.classes[labels]
         self.classes_ = domains.classes  # last: a model without them is not fitted
 

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from adrem._memory import check_room
 from adrem._types import Matrix
+
+FEWER = "give fewer rows, or fewer features (adrem.preprocessing.TopFeatures)"
 
 
 class RowSpace:
@@ -27,6 +30,7 @@ class RowSpace:
 
     def __init__(self, rows: Matrix) -> None:
         n_rows, n_features = rows.shape
+        check_room(memory_of_span(n_rows, n_features), f"The space of {n_rows} rows, as dense coordinates,", FEWER)
         if n_features <= n_rows:
             self._basis_rows: Matrix | None = None
             self.coordinates = dense(rows)
@@ -53,6 +57,12 @@ class RowSpace:
             return weights
         combined = solve_triangular(self._factor, weights.T, lower=True, trans="T")
         return np.ascontiguousarray(dense(self._basis_rows.T @ combined).T)
+
+
+def memory_of_span(n_rows: int, n_features: int) -> int:
+    """Bytes of coordinates, of two further tables like them, and of some matrices of as many rows as columns."""
+    n_coordinates = min(n_rows, n_features)
+    return 8 * n_coordinates * (3 * n_rows + 3 * n_coordinates)
 
 
 def dense(table: Any) -> NDArray[np.float64]:

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils._param_validation import Interval
 
+from adrem._memory import check_room
 from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines._base import Loss
+from adrem.baselines._span import FEWER
+
+MANY_ROWS = 10_000  # beyond which their Gram matrix, of nearly a gigabyte, is not made where there is another way
+GRAM_COPIES = 4  # the matrix, divided, and with its eigenvectors and the room to find them
 
 
 class CORAL(AlignmentBaseline):
@@ -87,12 +92,18 @@ class _Power(NamedTuple):
 
 
 def _power_of_covariance(rows: NDArray[np.float64], regularization: float, power: float) -> _Power:
-    """(covariance + regularization I)^power, from the Gram matrix of the rows: its cost grows with them alone."""
+    """(covariance + regularization I)^power, from the Gram matrix of the rows: its cost grows with them alone.
+
+    Very many rows have the covariance itself taken, where it is smaller.
+    """
     centred = rows - rows.mean(axis=0)
     freedom = max(len(rows) - 1, 1)
-    variances, vectors = eigh(centred @ centred.T / freedom)
+    by_features = len(rows) > max(MANY_ROWS, rows.shape[1])
+    if not by_features:
+        check_room(GRAM_COPIES * 8 * len(rows) ** 2, f"CORAL's Gram matrix of {len(rows)} rows", FEWER)
+    variances, vectors = eigh((centred.T @ centred if by_features else centred @ centred.T) / freedom)
     kept = variances > len(rows) * np.finfo(np.float64).eps * max(variances[-1], 0.0)
     variances, vectors = variances[kept], vectors[:, kept]
-    basis = centred.T @ (vectors / np.sqrt(freedom * variances))
+    basis = vectors if by_features else centred.T @ (vectors / np.sqrt(freedom * variances))
     rest = regularization**power
     return _Power(basis, (variances + regularization) ** power - rest, rest)

@@ -106,12 +106,13 @@ class DASVM(IterativeBaseline):
 
     def _replace_source(self, domains: Domains) -> bool:
         """Exchange rows for all problems in step, each on its own, until each has stopped."""
-        from adrem.machines import make_machine, one_vs_rest
+        from adrem.machines import Work, make_machine, one_vs_rest
         from adrem.machines._tables import stack
 
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
-        machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol)
         signs = one_vs_rest(domains.labels, len(domains.classes)) > 0
+        work = Work(2, n_members=len(signs), n_folds=len(signs), n_kept=len(signs))  # all problems in step
+        machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol, work=work)
         rho, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
         problems = [_Problem(own, n_target) for own in signs]
         weights = np.concatenate([domains.weights, np.ones(n_target)])

@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from adrem._memory import check_room
 from adrem._types import Matrix
 from adrem._validation import Domains, read_candidates
 from adrem.baselines._base import Baseline, whole_seed
@@ -21,6 +22,7 @@ from adrem.baselines._span import dense
 Array = NDArray[np.float64]
 # Weights (features x problems) for some C and weights of the rows, from a start, and whether they are the optimum.
 Trainer = Callable[[float, Array, Array], tuple[Array, bool]]
+MATRICES = 4  # that the squared loss makes of the products of features or of rows
 
 
 class FLDA(Baseline):
@@ -152,6 +154,8 @@ def dropout_rates(source: Array, target: Array) -> Array:
 def minimize_squared(rows: Matrix, signs: Array, row_weights: Array, odds: Array, C: float) -> Array:
     """Weights (features x problems) of the expected squared loss."""
     used = row_weights > 0
+    side = min(rows.shape)
+    check_room(MATRICES * 8 * side**2, f"FLDA's squared loss with a matrix of side {side}", "set loss='log_loss'")
     roots = np.sqrt(row_weights[used])[:, None]
     A = rows[used] * roots
     b = signs[used] * roots

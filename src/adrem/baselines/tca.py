@@ -11,12 +11,15 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval
 
+from adrem._memory import check_room
 from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines._base import Loss
+from adrem.baselines._span import FEWER
 from adrem.baselines._subspaces import clip_dimension
 
 USUAL = 30  # components, where there are as many
 SMALL = 200  # rows up to which all eigenvectors are computed at once
+MATRICES = 5  # as large as the kernel, that are made on the way to them
 
 
 class TCA(AlignmentBaseline):
@@ -113,6 +116,7 @@ def transfer_components(
 
     n_rows = len(rows)
     if n_rows <= SMALL or 2 * n_components >= n_rows:
+        check_room(MATRICES * 8 * n_rows**2, f"TCA with {n_components} components of {n_rows} rows", FEWER)
         matrix = apply(np.eye(n_rows))
         values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=[n_rows - n_components, n_rows - 1])
     else:

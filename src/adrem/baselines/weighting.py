@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from adrem._memory import check_room
 from adrem._types import Matrix
 from adrem._validation import Domains, read_positive
 from adrem.baselines._base import LinearBaseline, Loss, whole_seed
@@ -23,6 +24,7 @@ from adrem.baselines.source import SourceOnly
 Array = NDArray[np.float64]
 # No row's weight falls below this share of the mean: a class that vanished could not be learnt.
 LEAST_WEIGHT = 1e-3
+KERNEL_COPIES = 4  # distances, those of each pair once, and what is made on the way
 LOOK = 10  # steps between two looks at what could still be gained
 
 
@@ -270,6 +272,12 @@ class KMM(_WeightedSource):
 
     def _kernels(self, source: Matrix, target: Matrix) -> tuple[Array, Array]:
         """The kernel between rows of the source, and between those and rows of the target."""
+        n_source, n_target = source.shape[0], target.shape[0]
+        check_room(
+            KERNEL_COPIES * 8 * n_source * (n_source + n_target),
+            f"The kernel of {n_source} source rows with each other and with {n_target} target rows",
+            "give a part of the rows, or take ImportanceWeighting",
+        )
         source, target = (_float64(rows) for rows in (source, target))
         if self.kernel == "linear":
             return linear_kernel(source), linear_kernel(source, target)

@@ -4,7 +4,7 @@ from adrem.machines._choice import MEMORY_LIMIT, make_machine
 from adrem.machines._gram import GramMachine
 from adrem.machines._kernel import Kernel, KernelMachine, scale_of
 from adrem.machines._losses import LOSSES, Loss
-from adrem.machines._machine import Machine, Solution, decide, one_vs_rest
+from adrem.machines._machine import Machine, Solution, Work, decide, one_vs_rest
 from adrem.machines._rows import RowMachine
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Machine",
     "RowMachine",
     "Solution",
+    "Work",
     "decide",
     "make_machine",
     "one_vs_rest",

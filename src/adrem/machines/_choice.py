@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import scipy.sparse as sp
-
+from adrem._memory import check_room, size_of
 from adrem._types import Matrix
 from adrem.machines._gram import GramMachine
 from adrem.machines._kernel import Kernel, KernelMachine
 from adrem.machines._losses import LOSSES
-from adrem.machines._machine import Machine
-from adrem.machines._memory import available_memory
+from adrem.machines._machine import Machine, Work
 from adrem.machines._rows import RowMachine
+from adrem.machines._tables import Outline
 
 # Bytes that a Gram matrix may take. A fixed figure, so that the same call takes the same path everywhere.
 MEMORY_LIMIT = 2**30
@@ -46,29 +45,59 @@ def most_rows(loss: str, entries: float, is_sparse: bool, n_classes: int) -> flo
     return BREAK_EVEN[loss] * (entries + FIXED_DENSE_ENTRIES["two" if n_classes == 2 else "more"])
 
 
-def choose_path(table: Matrix, n_classes: int, loss: str, path: str = "auto", memory_limit: int = MEMORY_LIMIT) -> Path:
+def choose_path(
+    table: Outline, n_classes: int, loss: str, path: str = "auto", memory_limit: int = MEMORY_LIMIT
+) -> Path:
     """The path for a table, from its shape, its density, the classes, the loss and the memory limit alone."""
-    n_rows, n_features = table.shape
+    n_rows = table.n_rows
     n_bytes = n_rows**2 * table.dtype.itemsize
-    entries = table.nnz / n_rows if sp.issparse(table) else n_features
-    most = most_rows(loss, entries, sp.issparse(table), n_classes)
-    shape = f"{n_rows} rows of {entries:.0f} entries"
+    most = most_rows(loss, table.entries, table.is_sparse, n_classes)
+    shape = f"{n_rows} rows of {table.entries:.0f} entries"
     if path == "gram":
         if n_bytes > memory_limit:
             raise ValueError(
-                f"The Gram matrix of {n_rows} rows takes {_size(n_bytes)}, more than memory_limit "
-                f"({_size(memory_limit)}). Raise memory_limit, or leave the choice to machine='auto'."
+                f"The Gram matrix of {n_rows} rows takes {size_of(n_bytes)}, more than memory_limit "
+                f"({size_of(memory_limit)}). Raise memory_limit, or leave the choice to machine='auto'."
             )
-        return Path("gram", f"asked for; {shape}, Gram matrix {_size(n_bytes)}")
+        return Path("gram", f"asked for; {shape}, Gram matrix {size_of(n_bytes)}")
     if path == "rows":
         return Path("rows", f"asked for; {shape}")
     if n_rows > most:
         return Path("rows", f"{shape}; a Gram matrix pays up to {most:.0f} rows")
     if n_bytes > memory_limit:
         return Path(
-            "rows", f"{shape}; a Gram matrix would take {_size(n_bytes)}, memory_limit is {_size(memory_limit)}"
+            "rows", f"{shape}; a Gram matrix would take {size_of(n_bytes)}, memory_limit is {size_of(memory_limit)}"
         )
-    return Path("gram", f"{shape}, Gram matrix {_size(n_bytes)}; it pays up to {most:.0f} rows")
+    return Path("gram", f"{shape}, Gram matrix {size_of(n_bytes)}; it pays up to {most:.0f} rows")
+
+
+class Plan(NamedTuple):
+    """A machine before it is made: its class, its path, and about how many bytes it takes at most besides its table."""
+
+    machine: Any
+    path: Path
+    memory: int
+
+
+def plan_machine(
+    table: Outline,
+    work: Work,
+    loss: str,
+    *,
+    path: str = "auto",
+    memory_limit: int = MEMORY_LIMIT,
+    fit_intercept: bool = False,
+    has_kernel: bool = False,
+) -> Plan:
+    """Choose a machine by the named path or the fastest; the one on similarities where there is a kernel."""
+    chosen = choose_path(table, work.n_classes, loss, "gram" if has_kernel else path, memory_limit)
+    machine: Any = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
+    if has_kernel:
+        machine = KernelMachine
+        n_bytes = table.n_rows**2 * table.dtype.itemsize
+        chosen = Path("gram", f"similarities of {table.n_rows} rows, {size_of(n_bytes)}")
+    bias = table.n_bytes + 13 * table.n_rows if fit_intercept and not has_kernel else 0
+    return Plan(machine, chosen, machine.memory(table, work) + bias)
 
 
 def make_machine(
@@ -81,37 +110,24 @@ def make_machine(
     fit_intercept: bool = False,
     tol: float = 0.1,
     kernel: Kernel | None = None,
+    work: Work | None = None,
 ) -> Machine:
     """The machine for a table and a loss, by the named path or the fastest; on similarities where a kernel is given."""
-    chosen = choose_path(table, n_classes, loss, "gram" if kernel is not None else path, memory_limit)
-    machine: Any = {"gram": GramMachine, "rows": RowMachine}[chosen.name]
-    more: dict[str, Any] = {}
-    if kernel is not None:
-        machine, more = KernelMachine, {"kernel": kernel}
-        chosen = Path(
-            "gram", f"similarities of {table.shape[0]} rows, {_size(table.shape[0] ** 2 * table.dtype.itemsize)}"
-        )
-    bias = (table.nnz * 12 if sp.issparse(table) else table.nbytes) if fit_intercept else 0
-    needed, free = machine.memory(table, n_classes) + bias, available_memory()
-    if needed > free:
-        way_out = (
-            "set machine='rows'"
-            if chosen.name == "gram" and kernel is None
-            else "give fewer rows, or float32 instead of float64"
-        )
-        raise MemoryError(
-            f"Training takes about {_size(needed)} besides the data, and {_size(free)} are free: {way_out}. "
-            f"The machine would be {chosen}."
-        )
-    made: Machine = machine(
-        table, n_classes, LOSSES[loss], path=str(chosen), fit_intercept=fit_intercept, tol=tol, **more
+    plan = plan_machine(
+        Outline.of(table),
+        Work(n_classes) if work is None else work,
+        loss,
+        path=path,
+        memory_limit=memory_limit,
+        fit_intercept=fit_intercept,
+        has_kernel=kernel is not None,
+    )
+    way_out = "give fewer rows, or float32 instead of float64"
+    if plan.machine is GramMachine:
+        way_out = "set machine='rows'"
+    check_room(plan.memory, "Training", f"{way_out}; the machine would be {plan.path}")
+    more = {} if kernel is None else {"kernel": kernel}
+    made: Machine = plan.machine(
+        table, n_classes, LOSSES[loss], path=str(plan.path), fit_intercept=fit_intercept, tol=tol, **more
     )
     return made
-
-
-def _size(n_bytes: float) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.0f} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.1f} GB"

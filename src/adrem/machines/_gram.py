@@ -6,7 +6,7 @@ Rows stand in an order shuffled once, so that the blocks that the kernels work o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._kernels import BLOCK, GIVEN_UP, descend_gram, move_gram
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine, Solution, one_vs_rest
-
-# Problems that share what a block brings into the cache.
-SIDE_BY_SIDE = 64
+from adrem.machines._machine import BUDGET, Machine, Solution, Work, one_vs_rest
+from adrem.machines._tables import Outline
 
 
 def gram_matrix(table: Matrix) -> FloatArray:
@@ -36,6 +34,9 @@ def gram_matrix(table: Matrix) -> FloatArray:
 class GramMachine(Machine):
     """Machine in Gram space. Labels, boxes, dual variables and scores are (members or problems) x rows."""
 
+    # Problems share what a block brings into the cache.
+    width: ClassVar[int] = 64
+
     def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
         super().__init__(table, n_classes, loss, **params)
         self._order = np.random.default_rng(0).permutation(self.n_rows)
@@ -49,15 +50,20 @@ class GramMachine(Machine):
         return gram_matrix(self._table[self._order])
 
     @classmethod
-    def memory(cls, table: Matrix, n_classes: int) -> int:
-        n_rows = table.shape[0]
-        shuffled = table.nnz if sp.issparse(table) else table.size
-        # The matrix, the rows it is made of, and dual variables and scores of a group, with what is made on the way.
-        return int(n_rows * table.dtype.itemsize * n_rows + shuffled * 12 + n_rows * 48 * max(n_classes, SIDE_BY_SIDE))
+    def memory(cls, table: Outline, work: Work) -> int:
+        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work)
+        return cls._memory_of_matrix(table) + cls._memory_of_training(table.n_rows, work) + weights
 
-    @property
-    def group_size(self) -> int:
-        return max(1, SIDE_BY_SIDE // self.n_problems)
+    @classmethod
+    def _memory_of_matrix(cls, table: Outline) -> int:
+        """Bytes of the matrix, of the half that training on the source alone looks at, and of the shuffled rows."""
+        shuffled = (2 if table.is_sparse else 1) * table.n_bytes
+        return table.n_rows**2 * table.dtype.itemsize * 3 // 2 + shuffled
+
+    @classmethod
+    def _memory_of_training(cls, n_rows: int, work: Work) -> int:
+        """Bytes of dual variables and scores, with what is made on the way, and of labels and boxes."""
+        return n_rows * cls._at_once(work) * (72 * work.n_problems + 64)
 
     def nothing(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_rows)

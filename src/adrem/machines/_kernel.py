@@ -14,9 +14,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from adrem._types import FloatArray, Matrix
 from adrem.machines._gram import GramMachine
 from adrem.machines._losses import Loss
-from adrem.machines._machine import Solution
+from adrem.machines._machine import Solution, Work
+from adrem.machines._tables import Outline
 
 PRECOMPUTED = "precomputed"
+BLOCK = 256  # rows of similarities that are looked at at a time
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,19 @@ class KernelMachine(GramMachine):
         self._constant = 1.0 if params.pop("fit_intercept") else 0.0
         super().__init__(table, n_classes, loss, **params)
 
+    @classmethod
+    def memory(cls, table: Outline, work: Work) -> int:
+        weights = cls._memory_of_weights(table.n_rows, table.dtype.itemsize, work)
+        return cls._memory_of_matrix(table) + cls._memory_of_training(table.n_rows, work) + weights
+
+    @classmethod
+    def _memory_of_matrix(cls, table: Outline) -> int:
+        """Bytes of similarities as they are computed, with the constant, and in the type of the rows.
+
+        Products of sparse rows are sparse at first, with the numbers of their columns.
+        """
+        return table.n_rows**2 * (16 + 2 * table.dtype.itemsize * table.is_sparse) + 2 * table.n_bytes
+
     def _make_gram(self) -> FloatArray:
         if self.kernel.function == PRECOMPUTED:
             given = self.kernel(self._table, self._table)
@@ -76,7 +91,7 @@ class KernelMachine(GramMachine):
         else:
             shuffled = self._table[self._order]
             gram = self.kernel(shuffled, shuffled)
-        if not np.isfinite(gram).all() or not np.allclose(gram, gram.T, rtol=1e-4, atol=1e-6 * np.abs(gram).max()):
+        if not _finite_and_symmetric(gram):
             raise ValueError("The similarities have to be finite and symmetric: that of two rows is one number.")
         if np.diag(gram).min() < 0:
             raise ValueError("The similarity of a row with itself is negative: this is no kernel.")
@@ -93,3 +108,11 @@ class KernelMachine(GramMachine):
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         multiples: NDArray[np.float64] = self.multiples(solution)
         return multiples, self._constant * multiples.sum(axis=-1)
+
+
+def _finite_and_symmetric(gram: FloatArray) -> bool:
+    blocks = [slice(first, first + BLOCK) for first in range(0, len(gram), BLOCK)]
+    if not all(np.isfinite(gram[block]).all() for block in blocks):
+        return False
+    atol = 1e-6 * max(gram.max(), -gram.min())
+    return all(np.allclose(gram[block], gram[:, block].T, rtol=1e-4, atol=atol) for block in blocks)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
 from adrem.machines._losses import Loss
-from adrem.machines._tables import add_bias, squared_norms
+from adrem.machines._tables import Outline, add_bias, squared_norms
 
 # What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
 BUDGET = 200_000_000
@@ -38,6 +38,20 @@ def decide(scores: FloatArray) -> NDArray[np.intp]:
         return (scores[..., 0] > 0).astype(np.intp)
     winners: NDArray[np.intp] = scores.argmax(axis=-1)
     return winners
+
+
+class Work(NamedTuple):
+    """What a machine will be asked for: how many classes, members, in how many threads, folds, classifiers to keep."""
+
+    n_classes: int
+    n_members: int = 1
+    n_jobs: int = 1
+    n_folds: int = 1
+    n_kept: int = 1
+
+    @property
+    def n_problems(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
 
 
 @dataclass
@@ -103,10 +117,24 @@ class Machine(ABC):
         """The rows, and the constant feature if there is one."""
         return self._table
 
+    # Problems that it pays to train side by side.
+    width: ClassVar[int]
+
     @classmethod
     @abstractmethod
-    def memory(cls, table: Matrix, n_classes: int) -> int:
-        """About how many bytes the machine will take for a table, and for training a group of members on it."""
+    def memory(cls, table: Outline, work: Work) -> int:
+        """At most about how many bytes the machine will take for a table, and for all work on it."""
+
+    @classmethod
+    def _at_once(cls, work: Work) -> int:
+        """Members that are trained at the same time, in all threads."""
+        group = max(1, cls.width // work.n_problems)
+        return max(work.n_folds, min(work.n_members, work.n_jobs * group))
+
+    @classmethod
+    def _memory_of_weights(cls, n_weights: int, itemsize: int, work: Work) -> int:
+        """Bytes of classifiers that have so many weights: made in double precision, kept, and put in one array."""
+        return n_weights * work.n_problems * (16 * cls._at_once(work) + 2 * itemsize * work.n_kept)
 
     def _patience(self, n_rows: int, tired: bool) -> int:
         """Looks at a row after which a training is given up and counted as failed.
@@ -127,9 +155,9 @@ class Machine(ABC):
             self._hurry = 1.0
 
     @property
-    @abstractmethod
     def group_size(self) -> int:
         """How many members it pays to train side by side."""
+        return max(1, self.width // self.n_problems)
 
     @abstractmethod
     def nothing(self, n_members: int) -> Solution:

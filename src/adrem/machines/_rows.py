@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, part_entries, score_rows
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine, Solution, one_vs_rest
+from adrem.machines._machine import BUDGET, Machine, Solution, Work, one_vs_rest
+from adrem.machines._tables import Outline
 
 # Tables of more rows are visited in runs of so many neighbours.
 FEW_ROWS, RUN = 5000, 64
@@ -57,21 +58,23 @@ def shared_entries(table: Matrix) -> Entries:
 class RowMachine(Machine):
     """Machine on the rows. Labels and boxes are rows x members; dual variables and weights, groups of lanes apart."""
 
+    width: ClassVar[int] = LANES
+
     def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
         super().__init__(table, n_classes, loss, **params)
         self._entries = shared_entries(self._table)
 
     @classmethod
-    def memory(cls, table: Matrix, n_classes: int) -> int:
-        n_rows, n_features = table.shape
-        n_lanes = -(-n_classes // LANES) * LANES
-        copied = table.nnz * (table.dtype.itemsize + 16) if sp.issparse(table) else 0
-        # Dual variables, scores and what is made on the way, and the weights of every lane.
-        return int(copied + n_rows * 32 * n_lanes + n_features * 8 * n_lanes)
-
-    @property
-    def group_size(self) -> int:
-        return max(1, LANES // self.n_problems)
+    def memory(cls, table: Outline, work: Work) -> int:
+        at_once = cls._at_once(work)
+        # Each thread rounds its problems up to whole groups of lanes, and so does the classifier of the source.
+        n_lanes = at_once * work.n_problems + LANES * (1 + work.n_jobs)
+        # Entries are copied; or, before that, the numbers of their columns are counted as long integers.
+        copied = max(table.n_bytes, 8 * table.n_entries) + 40 * table.n_features if table.is_sparse else 0
+        # Dual variables and scores, as they are and apart by lanes; signs and multiples; labels and boxes.
+        training = table.n_rows * (32 * n_lanes + at_once * (32 * work.n_problems + 64))
+        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work)
+        return copied + training + 8 * table.n_features * n_lanes + weights
 
     def nothing(self, n_members: int) -> Solution:
         n_groups = -(-n_members * self.n_problems // LANES)

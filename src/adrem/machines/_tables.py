@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem._memory import bytes_of, check_room
 from adrem._types import Matrix
 from adrem.machines._kernels import sum_squares
 
 
+class Outline(NamedTuple):
+    """What is known of a table before it is made of others, below each other."""
+
+    n_rows: int
+    n_features: int
+    n_entries: int
+    dtype: np.dtype[Any]
+    is_sparse: bool
+    n_bytes: int
+
+    @classmethod
+    def of(cls, *tables: Matrix) -> Outline:
+        dtype = np.result_type(*(table.dtype for table in tables))
+        n_rows = sum(table.shape[0] for table in tables)
+        n_entries = sum(int(table.nnz if sp.issparse(table) else table.size) for table in tables)
+        is_sparse = any(sp.issparse(table) for table in tables)
+        n_bytes = n_entries * dtype.itemsize
+        if is_sparse:  # numbers of columns too
+            n_bytes = max(n_bytes + 4 * n_entries, sum(bytes_of(table) for table in tables))
+        return cls(n_rows, int(tables[0].shape[1]), n_entries, dtype, is_sparse, n_bytes)
+
+    @property
+    def entries(self) -> float:
+        """How many entries a row has."""
+        return self.n_entries / self.n_rows if self.is_sparse else self.n_features
+
+
 def stack(tables: list[Matrix]) -> Matrix:
     """Put tables of rows below each other in a fresh table that the caller may change."""
+    check_room(Outline.of(*tables).n_bytes, "A copy of the rows", "give fewer rows, or float32 instead of float64")
     if any(sp.issparse(table) for table in tables):
         stacked = sp.csr_array(sp.vstack(tables, format="csr"))
         stacked.sum_duplicates()
@@ -21,10 +52,12 @@ def stack(tables: list[Matrix]) -> Matrix:
 
 def add_bias(table: Matrix) -> Matrix:
     """Append the constant feature that stands for the intercept, as liblinear's `-B 1` does."""
-    ones = np.ones((table.shape[0], 1), dtype=table.dtype)
-    if sp.issparse(table):
-        return sp.csr_array(sp.hstack([table, sp.csr_array(ones)], format="csr"))
-    return np.concatenate([table, ones], axis=1)
+    n_rows, n_features = table.shape
+    if not sp.issparse(table):
+        return np.concatenate([table, np.ones((n_rows, 1), dtype=table.dtype)], axis=1)
+    ends = table.indptr[1:]  # scipy's way of stacking would take several times the table
+    data, indices = np.insert(table.data, ends, 1), np.insert(table.indices, ends, n_features)
+    return sp.csr_array((data, indices, table.indptr + np.arange(n_rows + 1)), shape=(n_rows, n_features + 1))
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adrem.machines import _memory
-from adrem.machines._memory import available_memory
+from adrem import _memory
+from adrem._memory import available_memory
 
 
 def test_memory_is_that_of_the_machine_or_of_the_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
