@@ -28,6 +28,7 @@ from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
 from adrem._validation import (
     Domains,
+    check_estimable,
     check_neighbors,
     read_candidates,
     read_domains,
@@ -267,12 +268,17 @@ class AdREM(DomainClassifier):
         domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         check_neighbors(self.neighbors, domains)
+        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
+        if estimates:
+            from adrem.machines.selection import N_FOLDS
+
+            check_estimable(domains, N_FOLDS)
         task = self._make_task(domains, fold_seed)
         self.neighbors_ = 0
         if domains.adapts and self.neighbors is not None:
             task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
         estimate = None
-        if domains.adapts and isinstance(self.class_prior, str) and self.class_prior == "estimate":
+        if domains.adapts and estimates:
             estimate = self._estimate_prior(task, prior_seed)
             task = replace(task, prior=estimate.shares)
         source = task.train_source()
@@ -346,14 +352,7 @@ class AdREM(DomainClassifier):
     def _estimate_prior(self, task: Task, seed: np.random.SeedSequence) -> PriorEstimate:
         """The shares of the classes that the rows of a task speak for."""
         from adrem._prior import N_RUNS, estimate_prior
-        from adrem.machines.selection import N_FOLDS
 
-        counts = np.bincount(task.labels[task.weights > 0], minlength=len(task.prior))
-        if counts.min() < N_FOLDS:
-            raise ValueError(
-                f"class_prior='estimate' learns from {N_FOLDS} folds of the source, and one of its classes has only "
-                f"{counts.min()} row(s). Give the shares of the classes, or leave the class out."
-            )
         with one_blas_thread(), progress(N_RUNS * self.n_iter, "class shares", self.verbose) as ticker:
             return estimate_prior(task, self.n_iter, self.sampling, np.random.default_rng(seed), ticker)
 

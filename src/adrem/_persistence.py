@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adrem import baselines
 from adrem._adrem import AdREM
+from adrem._archives import TooLargeError, read_arrays
 from adrem._classifier import DomainClassifier
 from adrem._files import written_whole
 from adrem.columns.recipe import Recipe
@@ -23,6 +24,7 @@ from adrem.exceptions import UnreadableModelError
 FORMAT = "adrem-model"
 FORMAT_VERSION = 2
 HEADER = "header"
+MAX_BYTES = 2**32
 BUNDLE = "bundle"
 _BUNDLE_ARRAYS = ("bundle_source_coef", "bundle_source_intercept", "bundle_scales", "bundle_centres")
 
@@ -149,20 +151,22 @@ def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[An
     return header, arrays
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote.
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read a model that `save` wrote. A file from a stranger can't run code, nor take more memory than it may.
 
     Parameters
     ----------
     path : path-like
         The file.
+    max_bytes : int, default=2**32
+        The most that its arrays may take in memory; more than is free they may never take.
 
     Returns
     -------
     AdREM or a baseline
         The fitted model, with the parameters it was made with.
     """
-    return _read(path, lambda header, arrays: _rebuild(*_without_bundle(header, arrays)))
+    return _read(path, max_bytes, lambda header, arrays: _rebuild(*_without_bundle(header, arrays)))
 
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
@@ -188,12 +192,23 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
         coef, intercept, scales, centres = (arrays[name] for name in _BUNDLE_ARRAYS)
         recipe = None if parts["recipe"] is None else Recipe.from_dict(parts["recipe"], scales, centres)
         model = _rebuild(*_without_bundle(header, arrays))
-        n_features = model.n_features_in_ if recipe is None else len(recipe.feature_names)
-        if {coef.shape[-1], len(scales), n_features} != {model.n_features_in_} or coef.shape[:1] != intercept.shape:
+        n_features = model.n_features_in_
+        fits = (
+            _is_numbers(coef, (model.coef_.shape[1], n_features))
+            and _is_numbers(intercept, (len(coef),))
+            and _is_numbers(scales, (n_features,))
+            and _is_numbers(centres, (None,))
+            and bool(np.all(scales > 0))
+            and (
+                recipe is None
+                or (len(recipe.feature_names) == n_features and np.isfinite([*recipe.numbers.values()]).all())
+            )
+        )
+        if not fits:
             raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
         return Bundle(model, coef, intercept, recipe, scales, dict(parts["about"]))
 
-    bundle: Bundle = _read(path, rebuild)
+    bundle: Bundle = _read(path, MAX_BYTES, rebuild)
     return bundle
 
 
@@ -208,21 +223,30 @@ def _without_bundle(
     )
 
 
-def _read(path: str | os.PathLike[str], rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]) -> Any:
+def _read(
+    path: str | os.PathLike[str],
+    max_bytes: int,
+    rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any],
+) -> Any:
+    name = os.fspath(path)
     with Path(path).open("rb") as file:
         try:
-            with np.load(file, allow_pickle=False) as archive:
-                header = _read_header(archive)
-                arrays = {name: archive[name] for name in archive.files if name != HEADER}
+            arrays = read_arrays(file, max_bytes)
+            header = _read_header(arrays.pop(HEADER))
             return rebuild(header, arrays)
         except UnreadableModelError:
             raise
+        except TooLargeError as error:
+            raise UnreadableModelError(
+                f"{name} was not read: {error}. If you know where it comes from, give load a larger max_bytes, or a "
+                "machine with more memory."
+            ) from error
         except Exception as error:  # whatever a stranger's bytes may provoke in zip, zlib, numpy and JSON
-            raise UnreadableModelError(f"{os.fspath(path)} is not a model file of adrem, or it is damaged.") from error
+            raise UnreadableModelError(f"{name} is not a model file of adrem, or it is damaged.") from error
 
 
-def _read_header(archive: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    header = json.loads(bytes(archive[HEADER]))
+def _read_header(content: NDArray[Any]) -> dict[str, Any]:
+    header = json.loads(content.tobytes(), parse_constant=_refuse)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UnreadableModelError("The file is not a model file of adrem.")
     found = header.get("format_version")
@@ -236,6 +260,10 @@ def _read_header(archive: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     if header.get("model") not in _MODELS:
         raise UnreadableModelError(f"The model file holds a {header.get('model')!r}, unknown to this version of adrem.")
     return header
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number that a model has")
 
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
@@ -256,43 +284,58 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     model.n_features_in_ = int(header["n_features_in_"])
     if header["feature_names_in_"] is not None:
         model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
-    if not _fits_together(model):
+    if not np.isfinite(model.C_) or not _fits_together(model):
         raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
     return model
 
 
 def _fits_together(model: Any) -> bool:
+    """Whether the arrays have the shapes of a model, finite numbers, and labels that are classes.
+
+    Nothing is made here whose size a file could choose.
+    """
     classes, labels = model.classes_, model.transduction_
-    members, problems = len(model.coef_), 1 if len(classes) == 2 else len(classes)
-    shape = (members, problems, model.n_features_in_)
-    path_shape = (members, *getattr(model, "coef_path_", model.coef_[:, None]).shape[1:2], *shape[1:])
-    votes = getattr(model, "vote_share_", np.zeros((len(labels), len(classes))))
-    of_features = getattr(model, "dropout_", np.zeros(shape[2]))
-    of_source = getattr(model, "source_weight_", np.zeros(0))
-    shares = [
-        *np.atleast_2d(getattr(model, "class_prior_interval_", np.zeros((2, len(classes))))),
-        getattr(model, "class_prior_", np.zeros(len(classes))),
-        getattr(model, "class_prior_check_", np.zeros(len(classes))),
-    ]
-    pivots = getattr(model, "pivots_", np.zeros(0, dtype=np.intp))
-    numbers = [model.coef_, model.intercept_, votes, of_features, of_source, *shares]
-    return bool(
-        members > 0
-        and len(classes) > 1
-        and np.array_equal(classes, np.unique(classes))
-        and np.isin(labels, classes).all()
-        and all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers)
-        and model.coef_.shape == shape
-        and model.intercept_.shape == shape[:2]
-        and votes.shape == (len(labels), len(classes))
-        and of_features.shape == shape[2:]
-        and of_source.ndim == getattr(model, "sources_", of_source).ndim == 1
-        and all(own.shape == classes.shape for own in shares)
-        and np.isin(pivots, np.arange(shape[2])).all()
-        and getattr(model, "coef_path_", np.empty(path_shape)).shape == path_shape
-        and getattr(model, "intercept_path_", np.empty(path_shape[:3])).shape == path_shape[:3]
-        and len(getattr(model, "feature_names_in_", range(shape[2]))) == shape[2]
+    n_classes, n_features = len(classes), model.n_features_in_
+    n_problems = 1 if n_classes == 2 else n_classes
+    n_members, n_kept = len(model.coef_), getattr(model, "coef_path_", model.coef_).shape[1]
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "coef_": (n_members, n_problems, n_features),
+        "intercept_": (n_members, n_problems),
+        "coef_path_": (n_members, n_kept, n_problems, n_features),
+        "intercept_path_": (n_members, n_kept, n_problems),
+        "vote_share_": (len(labels), n_classes),
+        "dropout_": (n_features,),
+        "source_weight_": (None,),
+        "sources_": (None,),
+        "class_prior_": (n_classes,),
+        "class_prior_check_": (n_classes,),
+        "class_prior_interval_": (2, n_classes),
+    }
+    return (
+        n_members > 0
+        and n_classes > 1
+        and classes.ndim == labels.ndim == 1
+        and all(_is_numbers(getattr(model, name), shape) for name, shape in shapes.items() if hasattr(model, name))
+        and _are_places(getattr(model, "pivots_", np.zeros(0, np.intp)), n_features)
+        and _are_names(getattr(model, "feature_names_in_", None), n_features)
+        and (classes.dtype.kind in "Sbiuf" or _are_names(classes, n_classes))
+        and bool(np.array_equal(classes, np.unique(classes)))  # NaN differs from itself
+        and bool(np.isin(labels, classes).all())
     )
+
+
+def _is_numbers(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:
+    fits = array.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    return fits and array.dtype.kind == "f" and bool(np.isfinite(array).all())
+
+
+def _are_places(array: NDArray[Any], n_features: int) -> bool:
+    inside = array.ndim == 1 and array.dtype.kind in "iu"
+    return inside and (not array.size or bool(0 <= array.min() <= array.max() < n_features))
+
+
+def _are_names(array: NDArray[Any] | None, n_names: int) -> bool:
+    return array is None or (len(array) == n_names and all(isinstance(name, str) for name in array.tolist()))
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from adrem.exceptions import AmbiguousLabelsWarning
 
 MASK = -1
 TYPES = (np.float64, np.float32, np.float16)
+LARGEST_WEIGHT = 1e100
 SCALE = "Scale the features: divide all of them by one constant."
 
 
@@ -175,6 +176,16 @@ def check_neighbors(wanted: Any, domains: Domains) -> None:
         )
 
 
+def check_estimable(domains: Domains, n_folds: int) -> None:
+    """Refuse to estimate the shares of classes that the folds can't hold."""
+    counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
+    if domains.adapts and counts.min() < n_folds:
+        raise ValueError(
+            f"class_prior='estimate' learns from {n_folds} folds of the source, and one of its classes has only "
+            f"{counts.min()} row(s). Give the shares of the classes, or leave the class out."
+        )
+
+
 def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]:
     """The candidates for C given as a list, after a check that the source has rows enough to choose among them."""
     candidates = read_positive(C, "C")
@@ -318,6 +329,11 @@ def _read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool
     weights: NDArray[np.float64] = _check_sample_weight(
         sample_weight, source, dtype=np.float64, ensure_non_negative=True
     )
+    if weights.max(initial=0.0) > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight holds {weights.max():.3g}, and at most {LARGEST_WEIGHT:g} can be computed with: divide all "
+            "weights by one constant, and multiply C by it."
+        )
     return weights
 
 
@@ -392,6 +408,8 @@ def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_
 def _encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes in order, and the position of every label among them."""
     if y.dtype.kind == "O":
+        if not all(isinstance(label, (str, Real, np.generic)) or _is_missing(label) for label in y):
+            raise ValueError("y holds labels that are neither numbers nor strings: make them numbers or strings.")
         if any(_is_missing(label) for label in y):
             raise ValueError("y has missing labels (None or NaN) among the rows of the source: drop these rows.")
         n_strings = sum(isinstance(label, str) for label in y)
@@ -409,7 +427,10 @@ def _is_missing(label: Any) -> bool:
     """Whether a label is None, NaN, or the missing value of a frame, which does not equal itself or won't say."""
     if label is None:
         return True
-    same = label == label  # NaN differs from itself
+    try:
+        same = label == label  # NaN differs from itself
+    except Exception:  # whatever an object of the user's raises: it is no label, but not a missing one
+        return False
     return not isinstance(same, (bool, np.bool_)) or not same
 
 

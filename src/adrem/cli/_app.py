@@ -53,8 +53,10 @@ def run() -> None:
     except Exception as error:  # whatever it is, a person gets a line and not a traceback
         if "--debug" in sys.argv:
             raise
-        expected = isinstance(error, (OSError, ValueError, ImportError))
-        _fail(str(error) if expected else f"unexpected {type(error).__name__}: {error}. --debug shows where.", 1)
+        name = type(error).__name__
+        if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
+            _fail(str(error) or name, 1)
+        _fail(f"unexpected {name}: {error}. --debug shows where.", 1)
 
 
 def _fail(message: str, code: int) -> None:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from adrem._archives import read_bounded
 from adrem._types import Matrix
 from adrem.datasets._readers import guarded, read_npz
-from adrem.datasets.folder import _polars, _read_svmlight
+from adrem.datasets.folder import _polars, _read_svmlight, read_parquet
 from adrem.exceptions import DamagedDataError
 
 if TYPE_CHECKING:
@@ -101,13 +102,14 @@ def _read_bytes(path: str) -> tuple[bytes, str]:
 
 
 def _decompressed(content: bytes, name: str) -> bytes:
-    for magic, kind, unpack in (
-        (b"\x1f\x8b", "gzip", gzip.decompress),
-        (b"BZh", "bzip2", bz2.decompress),
-        (b"\xfd7zXZ\x00", "xz", lzma.decompress),
+    for magic, kind, opened in (
+        (b"\x1f\x8b", "gzip", gzip.open),
+        (b"BZh", "bzip2", bz2.open),
+        (b"\xfd7zXZ\x00", "xz", lzma.open),
     ):
         if content.startswith(magic):
-            unpacked: bytes = guarded(name, f"a {kind} file", partial(unpack, content))
+            stream: Any = opened(io.BytesIO(content))
+            unpacked: bytes = guarded(name, f"a {kind} file", partial(read_bounded, stream, name))
             return unpacked
     return content
 
@@ -207,13 +209,13 @@ def _line_that_is_no_object(content: bytes) -> str | None:
         try:
             if line.strip() and not isinstance(json.loads(line), dict):
                 return f"line {number} is no object {{...}}"
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return f"line {number}: {error}"
     return None
 
 
 def _read_parquet(content: bytes, name: str) -> DataFrame:
-    frame: DataFrame = guarded(name, "a parquet file", lambda: _polars().read_parquet(io.BytesIO(content)))
+    frame: DataFrame = guarded(name, "a parquet file", partial(read_parquet, content, name))
     return frame
 
 

@@ -128,6 +128,10 @@ class Recipe:
             blocks.append(sp.csr_array((np.ones(len(rows)), (rows, positions[rows])), shape=shape))
         return sp.csr_array(sp.hstack(blocks, format="csr"))
 
+    def is_for(self, n_features: int) -> bool:
+        """Whether it makes so many features, by numbers that are finite."""
+        return len(self.feature_names) == n_features and bool(np.isfinite([*self.numbers.values()]).all())
+
     def to_dict(self) -> dict[str, Any]:
         """All but the two arrays, for JSON."""
         return {

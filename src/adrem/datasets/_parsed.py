@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem._archives import read_arrays
 from adrem._files import written_whole
 from adrem.datasets._home import cache_home
-from adrem.datasets._readers import Table
+from adrem.datasets._readers import Table, checked_csr
 
 VERSION = 1
 
@@ -45,8 +46,8 @@ def _write(path: Path, key: str, tables: dict[str, Table]) -> None:
 
 
 def _read(path: Path, key: str) -> dict[str, Table]:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+    with path.open("rb") as file:
+        arrays = read_arrays(file)
     header = json.loads(_as_text(arrays["header"]))
     if header["version"] != VERSION or header["key"] != key:
         raise ValueError("parsed from other bytes, or by another version")
@@ -72,7 +73,7 @@ def _table(arrays: dict[str, NDArray[Any]], domain: str, names: list[str] | None
     if f"{domain}/X" in arrays:
         return Table(arrays[f"{domain}/X"], y, names)
     data, indices, indptr, shape = (arrays[f"{domain}/{part}"] for part in ("data", "indices", "indptr", "shape"))
-    return Table(sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist())), y, names)
+    return Table(checked_csr(data, indices, indptr, shape), y, names)
 
 
 def _as_bytes(text: str) -> NDArray[np.uint8]:

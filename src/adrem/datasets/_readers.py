@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.feature_extraction import DictVectorizer
 
+from adrem._archives import PythonObjectsError, read_arrays, read_bounded
+from adrem._mat import read_variables
 from adrem._types import Matrix
 from adrem.exceptions import DamagedDataError
 
@@ -45,42 +46,28 @@ def guarded(name: str, form: str, read: Callable[[], Any]) -> Any:
 
 def read_mat(content: bytes, name: str) -> Table:
     """A MATLAB file with rows (`fts` or `x`) and labels (`labels` or `y`)."""
-    try:
-        arrays = guarded(name, "a MATLAB file", lambda: scipy.io.loadmat(io.BytesIO(content)))
-    except DamagedDataError as error:
-        if isinstance(error.__cause__, NotImplementedError):
-            raise DamagedDataError(
-                f"{name} is a MATLAB 7.3 file, which is not supported: save it again by save(..., '-v7')."
-            ) from error
-        raise
-    return _pick(arrays, name)
+    arrays, names = guarded(name, "a MATLAB file", lambda: read_variables(content, (*ROWS, *LABELS)))
+    return _pick(arrays, name, names)
 
 
 def read_npz(content: bytes, name: str) -> Table:
     """A numpy archive with `x` (or a CSR matrix as scipy saves it), `y`, and the names of the `classes`, if any."""
-
-    def unpack() -> dict[str, Any]:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {key: plain(archive, key) for key in archive.files}
-
-    def plain(archive: Any, key: str) -> Any:
-        try:
-            return archive[key]
-        except ValueError as error:
-            if "allow_pickle" not in str(error):
-                raise
+    try:
+        arrays = guarded(name, "a numpy archive", lambda: read_arrays(io.BytesIO(content)))
+    except DamagedDataError as error:
+        if isinstance(error.__cause__, PythonObjectsError):
+            key = error.__cause__
             raise DamagedDataError(
                 f"{name}: `{key}` holds Python objects, which are not read because they could run code: save plain "
                 f"arrays, for example {key}.astype(str)."
             ) from error
-
-    arrays = guarded(name, "a numpy archive", unpack)
+        raise
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
         if arrays.get("format", np.array(b"csr")).item() != b"csr":
             raise DamagedDataError(f"{name} holds a sparse matrix that is not CSR: save matrix.tocsr().")
         parts = [arrays.pop(key) for key in ("data", "indices", "indptr", "shape")]
-        arrays["x"] = guarded(name, "a CSR matrix", lambda: _checked_csr(*parts))
-    table = _pick(arrays, name)
+        arrays["x"] = guarded(name, "a CSR matrix", lambda: checked_csr(*parts))
+    table = _pick(arrays, name, arrays)
     if "classes" not in arrays or table.y is None:
         return table
     classes = arrays["classes"]
@@ -89,31 +76,25 @@ def read_npz(content: bytes, name: str) -> Table:
     return table._replace(y=classes[table.y])
 
 
-def _checked_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+    """A CSR matrix of its parts, none of which points outside of it."""
     matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
     matrix.check_format(full_check=True)
     return matrix
 
 
-def _pick(arrays: dict[str, Any], name: str) -> Table:
+def _pick(arrays: dict[str, Any], name: str, names: Collection[str]) -> Table:
     """Rows and labels among the named arrays of a file."""
     rows = next((arrays[key] for key in ROWS if key in arrays), None)
     labels = next((arrays[key] for key in LABELS if key in arrays), None)
     if rows is None:
-        found = ", ".join(key for key in arrays if not key.startswith("__")) or "nothing"
+        found = ", ".join(names) or "nothing"
         raise DamagedDataError(f"{name} holds {found}; rows are expected under one of the names {', '.join(ROWS)}.")
     if getattr(rows, "ndim", 0) != 2 or rows.dtype.kind not in "fiub":
         raise DamagedDataError(f"{name}: rows must be a table of numbers, not {rows.dtype} of shape {rows.shape}.")
     if labels is not None:
-        labels = _words(np.ravel(labels))
+        labels = np.ravel(labels)
     return check_table(Table(sp.csr_array(rows) if sp.issparse(rows) else rows, labels), name)
-
-
-def _words(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels of a MATLAB cell array, which are arrays of one string each, as strings."""
-    if labels.dtype.kind != "O" or not all(getattr(label, "size", 0) == 1 for label in labels):
-        return labels
-    return np.array([str(label.item()) for label in labels])
 
 
 def check_table(table: Table, name: str) -> Table:
@@ -136,9 +117,10 @@ def read_members(content: bytes, name: str, wanted: Collection[str]) -> dict[str
     def unpack() -> dict[str, bytes]:
         if name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                return {n: archive.read(n) for n in archive.namelist() if PurePosixPath(n).name in wanted}
+                names = [n for n in archive.namelist() if PurePosixPath(n).name in wanted]
+                return {n: read_bounded(archive.open(n), f"{name}, {n}") for n in names}
         # All of it, to its checksum at the end: tarfile does not notice where the last bytes are missing.
-        inner = gzip.decompress(content)
+        inner = read_bounded(gzip.open(io.BytesIO(content)), name)  # noqa: SIM115 - it is closed there
         with tarfile.open(fileobj=io.BytesIO(inner), mode="r:") as archive:
             members = [m for m in archive.getmembers() if m.isfile() and PurePosixPath(m.name).name in wanted]
             return {m.name: (archive.extractfile(m) or io.BytesIO()).read() for m in members}

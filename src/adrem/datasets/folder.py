@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from adrem._archives import TooLargeError
+from adrem._memory import available_memory, size_of
 from adrem.datasets._dataset import DataSet, Domain, Provenance
 from adrem.datasets._load import as_float
 from adrem.datasets._readers import Table, check_table, guarded, read_mat, read_npz
@@ -134,6 +136,17 @@ def _read_csv(content: bytes) -> Any:
     return _polars().read_csv(content, infer_schema_length=None)  # a column's type may show in its last row only
 
 
+def read_parquet(content: bytes, name: str) -> Any:
+    """A frame, once the size that the file gives was found to fit: few bytes may stand for many rows."""
+    file = io.BytesIO(content)
+    polars = _polars()
+    n_values = len(polars.read_parquet_schema(file)) * polars.scan_parquet(file).select(polars.len()).collect().item()
+    needed, free = 8 * n_values, available_memory()
+    if needed > free:
+        raise TooLargeError(f"{name} holds {n_values} values, which take {size_of(needed)}; {size_of(free)} are free.")
+    return polars.read_parquet(file)
+
+
 def _polars() -> Any:
     try:
         import polars
@@ -150,7 +163,7 @@ def _read_svmlight(content: bytes, name: str, _label: str) -> Table:
 
 _READERS: dict[str, Callable[[bytes, str, str], Table]] = {
     ".csv": lambda content, name, label: _read_frame(content, name, label, _read_csv),
-    ".parquet": lambda content, name, label: _read_frame(content, name, label, lambda c: _polars().read_parquet(c)),
+    ".parquet": lambda content, name, label: _read_frame(content, name, label, lambda c: read_parquet(c, name)),
     ".npz": lambda content, name, _: read_npz(content, name),
     ".mat": lambda content, name, _: read_mat(content, name),
     ".svmlight": _read_svmlight,

@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from adrem._adrem import AdREM, _spawn
 from adrem._classifier import DomainClassifier
 from adrem._types import Matrix
-from adrem._validation import Domains, read_prior, read_source_weight
+from adrem._validation import Domains, check_estimable, read_prior, read_source_weight
 from adrem.baselines import SourceOnly
 from adrem.baselines._base import whole_seed
 from adrem.diagnostics._evidence import compare_neighbours
@@ -200,6 +200,7 @@ class AdREMCV(DomainClassifier):
         too_few = counts.min() < N_FOLDS or domains.X_target.shape[0] < ROWS_A_CLASS * len(counts)
         if self.class_prior == "auto" and too_few:
             return None
+        check_estimable(domains, N_FOLDS)
         fold_seed, prior_seed = _spawn(seed, 2)
         model = self._adrem(seed, class_prior="estimate")
         domains = domains._replace(weights=read_source_weight(model.source_weight, domains))

@@ -1,0 +1,34 @@
+"""Whatever is fed, the answer is right or the refusal is clear: a sample of what `make torture` tries in full."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from torture.inputs import MAKERS, SEPARATOR, WAYS, outcome_of
+from torture.outcomes import GOOD
+from torture.tables import CONTENTS, DOMAINS, FORMS, LABELS, WEIGHTS, UnfitError
+
+ways = st.sampled_from(sorted(WAYS))
+contents, forms = st.sampled_from(sorted(CONTENTS)), st.sampled_from(sorted(FORMS))
+cases = st.one_of(
+    st.tuples(st.just("table"), ways, forms, contents),
+    st.tuples(st.just("new rows"), ways, forms, contents),
+    st.tuples(st.just("target"), ways, forms),
+    st.tuples(st.just("labels"), ways, st.sampled_from(sorted(LABELS))),
+    st.tuples(st.just("weights"), ways, st.sampled_from(sorted(WEIGHTS))),
+    st.tuples(st.just("domains"), ways, st.sampled_from(sorted(DOMAINS))),
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
+@given(cases)
+def test_an_answer_or_a_refusal(case: tuple[str, ...]) -> None:
+    kind, _, *what = case
+    try:
+        MAKERS[kind](*what)
+    except (UnfitError, ImportError, ValueError, TypeError):
+        assume(False)  # there is no such table
+    assert outcome_of(SEPARATOR.join(case)) in GOOD

@@ -1,0 +1,37 @@
+"""Every file that was made to harm is refused, takes little memory, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torture.models import all_attacks, good_model, outcome_of
+from torture.outcomes import ANSWERED, REFUSED
+
+AIMS = all_attacks()
+HARMFUL = ("made to run code", "made to reach outside", "made to eat memory", "of other formats")
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("model") / "good.adrem"
+    good_model(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(("aim", "name"), [(aim, name) for aim in HARMFUL for name in AIMS[aim]])
+def test_a_hostile_file_is_refused(good: bytes, aim: str, name: str) -> None:
+    assert outcome_of(good, AIMS[aim][name]) == REFUSED
+
+
+@pytest.mark.parametrize("aim", ["with other arrays", "with other headers", "cut off", "altered"])
+def test_a_damaged_file_is_refused_or_works(good: bytes, aim: str) -> None:
+    outcomes = {name: outcome_of(good, attack) for name, attack in list(AIMS[aim].items())[::5]}
+    assert {name: outcome for name, outcome in outcomes.items() if outcome not in (REFUSED, ANSWERED)} == {}
+
+
+def test_the_good_file_itself_is_read(good: bytes) -> None:
+    unchanged: Callable[[bytes, Path], bytes] = lambda content, _: content  # noqa: E731
+    assert outcome_of(good, unchanged) == ANSWERED
