@@ -25,7 +25,7 @@ from torture.outcomes import ANSWERED, SURVIVED, Row
 ROOT = Path(__file__).parents[1]
 N_THREADS, SECONDS = 32, 60
 N_FITS = 1000
-WARM_UP = 200  # fits, after which memory shall stand still
+WARM_UP = 500  # fits, after which memory shall stand still
 MOST_GROWTH = 5.0  # MB in a thousand fits
 Outcome = tuple[str, str]
 
