@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from problems import make_blobs_shift
 from sklearn.neighbors import NearestNeighbors
 
-from adrem import AdREM, load, save
+from adrem import AdREM, _neighbors, load, save
 from adrem._neighbors import LEAN, USUAL, Mixing, nearest
 from adrem.datasets import DomainPair
 
@@ -128,3 +128,10 @@ def test_more_neighbours_than_rows_are_refused_before_any_work() -> None:
             fitted(data, neighbors=wrong)
     alone = AdREM(neighbors=n, C=0.1).fit(data.X_source, data.y_source)
     assert alone.neighbors_ == 0
+
+
+def test_very_many_rows_are_compared_with_fewer_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.RandomState(0).normal(size=(500, 4))
+    expected = np.sort(nearest(rows, 3), axis=1)
+    monkeypatch.setattr(_neighbors, "MANY", 5)  # ten rows at a time
+    np.testing.assert_array_equal(np.sort(nearest(rows, 3), axis=1), expected)

@@ -432,7 +432,8 @@ class AdREM(DomainClassifier):
             has_kernel=not self._is_linear,
         )
         apart = table.n_bytes if X_target is None else 0
-        said = ON_THE_WAY + 24 * domains.X_target.shape[0] * len(domains.classes)
+        n_said = domains.X_target.shape[0] * len(domains.classes)
+        said = min(ON_THE_WAY, BYTES_A_SCORE * n_said) + 24 * n_said
         return int(apart + table.n_bytes + plan.memory + said)
 
     def _make_kernel(self, table: Matrix) -> Kernel | None:

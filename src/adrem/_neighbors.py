@@ -49,7 +49,7 @@ def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False)
 
     n_rows = rows.shape[0]
     of = np.arange(n_rows) if of is None else of
-    block = max(1, min(BLOCK, BLOCK * MANY // n_rows))
+    block = max(1, min(BLOCK, len(of), BLOCK * MANY // n_rows))
     check_room(
         block * n_rows * BYTES_A_PAIR + bytes_of(rows) * 8 // rows.dtype.itemsize,
         f"Looking up the neighbours of {len(of)} rows",

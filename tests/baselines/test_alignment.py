@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from adrem import AdREM
-from adrem.baselines import CORAL, GFK, TCA, SubspaceAlignment
+from adrem.baselines import CORAL, GFK, TCA, SubspaceAlignment, coral
 from adrem.baselines.gfk import dimension_of_disagreement, root_of_kernel
 from adrem.baselines.subspace import stable_dimension
 
@@ -196,3 +196,21 @@ def test_a_form_that_is_set_after_the_fit_waits_for_the_next() -> None:
 def test_tca_of_rows_that_are_all_the_same_is_refused() -> None:
     with pytest.raises(ValueError, match="TCA needs at least two that differ"):
         TCA(C=0.1).fit(np.ones((24, 3)), Y, X_target=np.ones((5, 3)))
+
+
+@pytest.mark.parametrize(("pair", "new"), [(NARROW, NEW[1]), (WIDE, NEW[0])])
+def test_coral_of_very_many_rows_takes_the_covariance(
+    pair: tuple[Array, Array], new: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_rows = CORAL(C=1.0, tol=1e-8).fit(pair[0], Y, X_target=pair[1]).decision_function(new)
+    monkeypatch.setattr(coral, "MANY_ROWS", 1)
+    sides: list[int] = []
+
+    def noted(matrix: Array) -> Any:
+        sides.append(len(matrix))
+        return eigh(matrix)
+
+    monkeypatch.setattr(coral, "eigh", noted)
+    by_features = CORAL(C=1.0, tol=1e-8).fit(pair[0], Y, X_target=pair[1]).decision_function(new)
+    np.testing.assert_allclose(by_features, by_rows, rtol=1e-4, atol=1e-6)
+    assert sides == ([10, 10] if pair is NARROW else [N_SOURCE, N_TARGET])

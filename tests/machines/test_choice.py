@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from adrem import AdREM
 from adrem.datasets import DomainPair
-from adrem.machines import make_machine
-from adrem.machines._choice import choose_path
+from adrem.machines import Work, make_machine
+from adrem.machines._choice import choose_path, plan_machine
 from adrem.machines._tables import Outline
 
 
@@ -85,3 +85,18 @@ def test_free_memory_only_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         MemoryError, match=r"takes about \d+ MB besides the data, and 1 MB are free: set machine='rows'"
     ):
         make_machine(table(3000, 500), 2, "hinge")
+
+
+def test_all_work_that_is_asked_for_is_in_the_estimate() -> None:
+    for works in (
+        [Work(3), Work(3, 11), Work(3, 11, n_jobs=2), Work(3, 11, n_jobs=2, n_kept=200)],
+        [Work(2), Work(20), Work(20, n_folds=3)],
+    ):
+        stated = [plan_machine(outline(200_000, 500), work, "hinge").memory for work in works]
+        assert stated == sorted(set(stated))
+    plain = plan_machine(outline(3000, 500), Work(2), "hinge")
+    with_constant = plan_machine(outline(3000, 500), Work(2), "hinge", fit_intercept=True)
+    assert with_constant.memory - plain.memory >= outline(3000, 500).n_bytes
+    similarities = plan_machine(outline(3000, 500), Work(2), "hinge", has_kernel=True)
+    assert plain.path.name == similarities.path.name == "gram"
+    assert similarities.memory > plain.memory > 3000**2 * 4

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from adrem import AdREM, save
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
-from adrem.machines import Kernel, scale_of
+from adrem.machines import Kernel, _kernel, scale_of
 
 Array = NDArray[np.float64]
 TIGHT: dict[str, Any] = {"C": 1.0, "tol": 1e-6, "random_state": 0, "n_estimators": 2, "n_iter": 3}
@@ -170,3 +170,14 @@ def test_paths_and_later_fits_have_what_is_theirs() -> None:
 def test_a_kernel_of_rows_is_called_by_its_name() -> None:
     rows = rings().X_source
     np.testing.assert_allclose(Kernel("poly", 0.5, 2, 1.0)(rows, rows), polynomial_kernel(rows, rows, 2, 0.5, 1.0))
+
+
+@pytest.mark.parametrize(("place", "value"), [((90, 3), np.nan), ((3, 90), 5.0), ((99, 98), -2.0)])
+def test_all_similarities_are_looked_at_however_many_at_a_time(
+    place: tuple[int, int], value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gram = rbf_kernel(np.random.default_rng(0).normal(size=(100, 2)))
+    monkeypatch.setattr(_kernel, "BLOCK", 32)
+    assert _kernel._finite_and_symmetric(gram)
+    gram[place] = value
+    assert not _kernel._finite_and_symmetric(gram)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from adrem.machines._tables import add_bias, squared_norms, stack
+from adrem._memory import bytes_of
+from adrem.machines._tables import Outline, add_bias, squared_norms, stack
 
 
 def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
@@ -33,3 +34,25 @@ def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
         assert wide.dtype == dtype
         np.testing.assert_array_equal(sp.csr_array(wide).toarray(), [[0, 1, 2, 1], [3, 4, 5, 1]])
         np.testing.assert_allclose(squared_norms(table), [5.0, 50.0])
+
+
+def test_the_bias_of_sparse_rows_keeps_their_order_and_their_types() -> None:
+    table = sp.csr_array(np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    wide = add_bias(table)
+    expected = sp.csr_array(sp.hstack([table, np.ones((4, 1))], format="csr"))
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(wide, name), getattr(expected, name))
+        assert getattr(wide, name).dtype == getattr(table, name).dtype
+    assert table.shape == (4, 3)
+
+
+def test_an_outline_is_that_of_the_stacked_table() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(2, 4))
+    for tables in ([one, one], [one, other], [sp.csr_array(one), sp.csr_array(one)]):
+        outline, stacked = Outline.of(*tables), stack(tables)
+        assert (outline.n_rows, outline.n_features) == stacked.shape
+        assert outline.dtype == stacked.dtype
+        assert outline.n_entries == (stacked.nnz if outline.is_sparse else stacked.size)
+        assert abs(outline.n_bytes - bytes_of(stacked)) <= 8
+        assert outline.entries == 4

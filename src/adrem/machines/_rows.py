@@ -68,13 +68,14 @@ class RowMachine(Machine):
     def memory(cls, table: Outline, work: Work) -> int:
         at_once = cls._at_once(work)
         # Each thread rounds its problems up to whole groups of lanes, and so does the classifier of the source.
-        n_lanes = at_once * work.n_problems + LANES * (1 + work.n_jobs)
+        n_lanes, n_source = (-(-n // LANES) * LANES for n in (at_once * work.n_problems, work.n_problems))
+        n_lanes += LANES * (work.n_jobs - 1)
         # Entries are copied; or, before that, the numbers of their columns are counted as long integers.
         copied = max(table.n_bytes, 8 * table.n_entries) + 40 * table.n_features if table.is_sparse else 0
         # Dual variables and scores, as they are and apart by lanes; signs and multiples; labels and boxes.
-        training = table.n_rows * (32 * n_lanes + at_once * (32 * work.n_problems + 64))
+        training = table.n_rows * (32 * n_lanes + 8 * n_source + at_once * (32 * work.n_problems + 64))
         weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work)
-        return copied + training + 8 * table.n_features * n_lanes + weights
+        return copied + training + 8 * table.n_features * (n_lanes + n_source) + weights
 
     def nothing(self, n_members: int) -> Solution:
         n_groups = -(-n_members * self.n_problems // LANES)

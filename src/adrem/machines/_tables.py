@@ -57,7 +57,10 @@ def add_bias(table: Matrix) -> Matrix:
         return np.concatenate([table, np.ones((n_rows, 1), dtype=table.dtype)], axis=1)
     ends = table.indptr[1:]  # scipy's way of stacking would take several times the table
     data, indices = np.insert(table.data, ends, 1), np.insert(table.indices, ends, n_features)
-    return sp.csr_array((data, indices, table.indptr + np.arange(n_rows + 1)), shape=(n_rows, n_features + 1))
+    indptr = table.indptr + np.arange(n_rows + 1, dtype=np.int64)
+    if len(data) <= np.iinfo(indices.dtype).max:
+        indptr = indptr.astype(indices.dtype)
+    return sp.csr_array((data, indices, indptr), shape=(n_rows, n_features + 1))
 
 
 def squared_norms(table: Matrix) -> NDArray[np.float64]:
