@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,8 +26,8 @@ from torture.outcomes import Row
 
 CHAPTER = "faults"
 KILLS, MANY_KILLS = 50, 200
-INTERRUPTS, TERMINATIONS = 10, 6
-COLD = 10  # every so many kills of adapt there is nothing compiled yet
+INTERRUPTS, TERMINATIONS = 10, 4
+COLD = 25  # every so many kills of adapt there is nothing compiled yet
 
 
 @dataclass
@@ -51,9 +51,9 @@ def run(*, full: bool) -> list[Row]:
             *(kill_row(stage, scene, kills) for scene in (stage.adapt, stage.bench, stage.fetch)),
             *(terminate_row(stage, scene) for scene in (stage.adapt, stage.bench, stage.fetch)),
             interrupt_row(stage, stage.adapt, "1 job"),
-            interrupt_row(stage, replace(stage.adapt, words=[*stage.adapt.words, "--jobs", "2"]), "2 jobs"),
+            interrupt_row(stage, stage.adapt.with_jobs(2), "2 jobs"),
             interrupt_row(stage, stage.bench, "1 job"),
-            interrupt_row(stage, make_bench(stage.numba, jobs=2), "2 jobs"),
+            interrupt_row(stage, stage.bench.with_jobs(2), "2 jobs"),
             full_disks(stage.adapt, stage.bench, stage.fetch, stage.usual, stage.numba),
             read_only_disks(stage.adapt, stage.bench, stage.fetch, stage.usual, stage.numba),
             broken_pipes(stage.adapt, stage.bench, stage.numba),

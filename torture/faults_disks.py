@@ -18,6 +18,7 @@ from torture.outcomes import ANSWERED, REFUSED, Row
 
 SIZE = 1 << 20
 BALLAST = ".ballast"
+STDOUT = "stdout.csv"
 CACHES = {"cache": "ADREM_CACHE", "numba": "NUMBA_CACHE_DIR"}
 
 
@@ -43,7 +44,7 @@ def full_disks(adapt: Scene, bench: Scene, fetch: Scene, usual: dict[str, Undist
     """Every output and cache on a disk without room, or with too little."""
     cases = [
         *(DiskCase(adapt, part, room) for part in ("labels.csv", "model.adrem", "page.html") for room in (0, 4096)),
-        DiskCase(adapt, "-", to_stdout=True),
+        DiskCase(adapt, STDOUT, to_stdout=True),
         DiskCase(adapt, "numba"),
         DiskCase(adapt, "numba", 40_000),
         DiskCase(bench, "results"),
@@ -81,8 +82,10 @@ def try_case(case: DiskCase, usual: Undisturbed, numba: Path, *, read_only: bool
     with TemporaryDirectory() as name, small_disk() as disk:
         folder = Path(name)
         case.scene.prepare(folder, earlier=True)
-        if (folder / case.part).exists() and case.part != "-":
+        if (folder / case.part).exists():
             shutil.move(folder / case.part, disk / case.part)
+        if case.to_stdout:
+            (disk / STDOUT).touch()
         before = case.scene.outputs(disk)
         if read_only:
             _mount(disk, "remount,ro")
@@ -102,7 +105,7 @@ def _command(case: DiskCase, folder: Path, disk: Path, numba: Path) -> tuple[lis
     command = command_of(words, case.scene.url)
     if case.to_stdout:
         piped = command_of(["-" if word == "labels.csv" else word for word in case.scene.words], case.scene.url)
-        command = ["/bin/sh", "-c", '"$@" > "$0"', str(disk / "stdout.csv"), *piped]
+        command = ["/bin/sh", "-c", '"$@" > "$0"', str(disk / STDOUT), *piped]
     caches = environment(folder, numba)
     if case.part in CACHES:
         caches[CACHES[case.part]] = str(disk / case.part)
