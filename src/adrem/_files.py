@@ -52,7 +52,7 @@ def _new_file(path: Path) -> tuple[Path, IO[bytes]]:
         file = temporary.open("xb")
         with suppress(OSError):  # no locks there: then nobody takes it for a leftover
             _lock(file, wait=True)
-        if os.fstat(file.fileno()).st_nlink:
+        if temporary.exists():
             return temporary, file
         file.close()  # another process was faster, and has removed it before it was locked
 
