@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from adrem._report import report
     from adrem.model_selection import AdREMCV
 
-__version__ = version("adrem")
+    __version__: str
 
 __all__ = [
     "AdREM",
@@ -47,6 +46,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"adrem.{_HOMES[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"adrem.{name}")
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("adrem")
     raise AttributeError(f"module 'adrem' has no attribute {name!r}")
 
 

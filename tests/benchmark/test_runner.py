@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -153,6 +154,14 @@ def test_a_cell_that_fails_keeps_no_other_from_being_stored(tmp_path: Path, log:
         n: n / 7 for n in range(6)
     }
     assert times_run(log) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 1}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_that_can_not_be_stored_end_the_run_without_a_warning(tmp_path: Path, log: Path, jobs: int) -> None:
+    store = Store(tmp_path / "cache")
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(OSError, match="can't be used now"):
+        run(CELLS, store, jobs=jobs, home=log, work=make_work())
 
 
 def test_the_observer_hears_of_a_cell_before_it_is_run_and_once_it_is_stored(tmp_path: Path, log: Path) -> None:

@@ -194,3 +194,24 @@ def test_the_last_data_are_those_of_the_newest_result(tmp_path: Path, monkeypatc
     assert store.last_data("office-31", "resnet50") == "new"
     assert store.last_data("office-31", "decaf") == "decaf"
     assert store.last_data("office-31", "surf") is None
+
+
+def test_a_file_that_can_not_be_written_now_is_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adrem.benchmark.store.WAIT", 0.1)
+    store = Store(tmp_path)
+    store.put(CELL, {"accuracy": 1.0}, 0.1)
+    store.check_writable()
+    with closing(sqlite3.connect(store.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert store.get([CELL])[CELL].values == {"accuracy": 1.0}
+        with pytest.raises(OSError, match=r"can't be used now: database is locked\. .* by --cache\.$"):
+            store.check_writable()
+    store.check_writable()
+
+
+def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"can't be made: .* by --cache\.$"):
+        Store(tmp_path / "file" / "results")

@@ -384,8 +384,44 @@ def test_a_folder_that_can_not_be_written_to_is_told_first(adrem: Command, files
     if locked.parent == files:
         locked.mkdir(mode=0o500)
     code, out, err = adrem("adapt", "nothing.csv", "knives.csv", "--label", "verdict", "-o", locked / "labels.csv")
-    assert (code, out) == (2, "")
-    assert "can't be written to" in " ".join(err.split())
+    assert (code, out) == (1, "")
+    assert err.startswith(f"adrem: {locked} can't be written to: ")
+    assert err.endswith("Name another place by --output.\n")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the null device is no path there")
+@pytest.mark.parametrize("option", ["--save", "--report"])
+@pytest.mark.usefixtures("files")
+def test_what_is_no_file_is_not_replaced(adrem: Command, option: str) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--force"]
+    code, _, err = adrem(*words, option, "/dev/null")
+    assert (code, "/dev/null is no ordinary file" in " ".join(err.split())) == (2, True)
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.usefixtures("files")
+def test_no_room_for_standard_output_is_told_in_a_line() -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "-"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "adrem", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "adrem: [Errno 28] No space left on device"
+    assert "Exception" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams are not closed this way there")
+def test_streams_may_be_closed(files: Path) -> None:
+    words = f"{sys.executable} -m adrem adapt books.csv knives.csv --label verdict --drop id"
+    quiet = subprocess.run(["/bin/sh", "-c", f"{words} -o labels.csv <&- >&- 2>&-"], capture_output=True, check=False)
+    assert quiet.returncode == 0
+    assert pl.read_csv(files / "labels.csv").height == 50
+    refused = subprocess.run(["/bin/sh", "-c", f"{words} -o - >&-"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr == "adrem: Standard output is closed: name a file for the labels by --output.\n"
 
 
 def test_a_lost_class_is_told_everywhere(adrem: Command, files: Path) -> None:

@@ -247,6 +247,38 @@ def test_a_folder_that_cannot_be_written_is_named(server: Server, tmp_path: Path
         fetch(NAME, tmp_path)
 
 
+def test_a_place_that_takes_no_download_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    (tmp_path / ".incoming").write_text("a file where the folder should be")
+    with pytest.raises(DownloadError, match=r"can't be written: .*\. Give another data_home\.$") as caught:
+        fetch(NAME, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_no_room_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    part = tmp_path / ".incoming" / NAME / f"{FILE}.part"
+    part.parent.mkdir(parents=True)
+    part.symlink_to("/dev/full")
+    with pytest.raises(
+        DownloadError, match=r"No space left on device\. Make room, or give another data_home\.$"
+    ) as caught:
+        fetch(NAME, tmp_path)
+    assert "\n" not in str(caught.value)
+    assert len(server.ranges) == 1
+
+
+def test_what_killed_downloads_have_left_is_removed_in_the_end(server: Server, tmp_path: Path) -> None:
+    server.ways = [whole]
+    for name in (NAME, "another"):
+        (tmp_path / ".incoming" / name).mkdir(parents=True)
+        (tmp_path / ".incoming" / name / "tmp_left").write_bytes(b"half")
+    fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE), ".incoming/another/tmp_left": 4}
+    assert not (tmp_path / ".incoming" / NAME).exists()
+
+
 def test_made_data_sets_are_always_there(tmp_path: Path) -> None:
     fetch("digits-shift", tmp_path)
     assert left_in(tmp_path) == {}

@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -173,15 +174,27 @@ def run(
 
     # One cell at a time to each process, so that what begins is what runs, and little is lost when it is killed.
     finished = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(tasks())
-    for cell, outcome in finished:
-        if isinstance(outcome, Exception):
-            failed[cell] = outcome
-            watched.end(cell, None)
-            continue
-        values, seconds = outcome
-        store.put(cell, values, seconds)
-        watched.end(cell, seconds)
+    with _closed_quietly(finished):
+        for cell, outcome in finished:
+            if isinstance(outcome, Exception):
+                failed[cell] = outcome
+                watched.end(cell, None)
+                continue
+            values, seconds = outcome
+            store.put(cell, values, seconds)
+            watched.end(cell, seconds)
     return failed
+
+
+@contextmanager
+def _closed_quietly(finished: Any) -> Iterator[None]:
+    """Give up what still runs when results can't be stored, without joblib's warning that it is given up."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            finished.close()
 
 
 def _run_one(work: Work, cell: Cell, home: Home, parent: int) -> tuple[Cell, tuple[dict[str, Any], float] | Exception]:

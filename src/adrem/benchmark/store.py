@@ -15,6 +15,7 @@ from typing import Any
 from adrem.exceptions import DamagedDataError
 
 WAIT = 60.0  # seconds for which one run waits until another has written
+MEND = "Make room there, or name another folder by --cache."
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
     key TEXT PRIMARY KEY, task TEXT, features TEXT, pair TEXT, repetition INTEGER, method TEXT, data TEXT,
@@ -60,7 +61,10 @@ class Store:
         self.path = folder / "results.sqlite"
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"{folder} is not a folder: name one for the results.")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OSError(f"{folder} can't be made: {error.strerror}. {MEND}") from error
         with self._opened() as connection:
             connection.execute(SCHEMA)
 
@@ -71,11 +75,16 @@ class Store:
             with closing(sqlite3.connect(self.path, timeout=WAIT)) as connection, connection:
                 yield connection
         except sqlite3.OperationalError as error:  # locked, full, not to be written: nothing is wrong with the file
-            raise OSError(f"{self.path} can't be used now: {error}.") from error
+            raise OSError(f"{self.path} can't be used now: {error}. {MEND}") from error
         except sqlite3.DatabaseError as error:
             raise DamagedDataError(
                 f"{self.path} is not a cache of results ({error}): delete it, or name another."
             ) from error
+
+    def check_writable(self) -> None:
+        """Raise where results could be read and not be stored, before any is computed."""
+        with self._opened() as connection:
+            connection.execute("UPDATE cells SET key = key WHERE 0")  # changes no row, and has to be allowed to
 
     def put(self, cell: Cell, values: dict[str, Any], seconds: float) -> None:
         """Store a result at once; SQLite's transaction makes it whole or absent."""

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from adrem.cli import adapt, bench, datasets, demo, predict
+from adrem.cli import adapt, bench, datasets, demo, predict, stop
+
+
+class Commands(TyperGroup):
+    """Commands that end by Ctrl-C the same way, whatever the version of typer makes of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            stop()
+
 
 app = typer.Typer(
+    cls=Commands,
     name="adrem",
     help="Labels for a new domain, from a classifier learnt in another.",
     no_args_is_help=True,
@@ -48,8 +61,6 @@ def run() -> None:
     arguments = [word for word in sys.argv[1:] if word != "--debug"]  # understood wherever it stands
     try:
         app(arguments, prog_name="adrem")
-    except KeyboardInterrupt:
-        _fail("Stopped.", 130)
     except Exception as error:  # whatever it is, a person gets a line and not a traceback
         if "--debug" in sys.argv:
             raise

@@ -37,6 +37,8 @@ def check_outputs(
     labels = str(outputs["--output"])
     if as_json and labels == STANDARD:
         raise typer.BadParameter("Labels and summary can't both go to standard output.", param_hint="--json")
+    if labels == STANDARD and sys.__stdout__ is None:
+        raise OSError("Standard output is closed: name a file for the labels by --output.")
     taken = {Path(name).resolve() for name in inputs if name != STANDARD}
     for option, name in outputs.items():
         if name is None or (option == "--output" and name == STANDARD):
@@ -56,15 +58,18 @@ def check_output(path: Path, option: str, force: bool) -> None:
     """Refuse a file that could not be written."""
     if not path.parent.is_dir():
         raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=option)
-    if path.is_dir():
-        raise typer.BadParameter(f"{path} is a folder.", param_hint=option)
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "no ordinary file"
+        raise typer.BadParameter(f"{path} is {kind}.", param_hint=option)
     if path.exists() and not force:
         raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise typer.BadParameter(f"{path.parent} can't be written to: {error.strerror}.", param_hint=option) from error
+        raise OSError(
+            f"{path.parent} can't be written to: {error.strerror}. Name another place by {option}."
+        ) from error
 
 
 def form_of(output: str) -> str:
@@ -91,6 +96,7 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
         frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
     if output == STANDARD:
         sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()  # what goes wrong is told now, and not as Python ends
         return
     with written_whole(Path(output)) as file:
         file.write(buffer.getvalue())

@@ -201,6 +201,8 @@ def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, wo
 
     from adrem.benchmark.runner import run as run_cells
 
+    if todo:
+        store.check_writable()
     workers = min(jobs or cpu_count(), max(1, len(todo)))
     try:
         with _run_bar(todo, workers) as observer:

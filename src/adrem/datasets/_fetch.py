@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from adrem._files import NO_ROOM
 from adrem.datasets._home import data_home as home_folder
 from adrem.datasets._load import by_hand, load
 from adrem.datasets._registry import Address, Entry, File, find_entry
@@ -74,6 +76,7 @@ def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -
         folder.mkdir(parents=True, exist_ok=True)
         for file in wanted:
             (incoming / entry.name / file.name).replace(folder / file.name)
+        _remove(incoming / entry.name)
     except (DataNotFoundError, DamagedDataError) as error:
         for file in wanted:
             (incoming / entry.name / file.name).unlink(missing_ok=True)
@@ -83,7 +86,15 @@ def _fetch_missing(entry: Entry, folder: Path, report: Report, timeout: float) -
         again = "Run it again, which goes on where it stopped, or do it by hand."
         raise DownloadError(f"{error}\n{again} {what_to_do}") from error
     except OSError as error:
-        raise DownloadError(f"{folder} can't be written: {error.strerror or error}. Give another data_home.") from error
+        mend = "Make room, or give another data_home." if error.errno in NO_ROOM else "Give another data_home."
+        raise DownloadError(f"{folder} can't be written: {error.strerror or error}. {mend}") from error
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of downloads whose files have moved, and what killed downloads have left in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # others are being downloaded
+        folder.parent.rmdir()
 
 
 def _download(file: File, folder: Path, report: Report, timeout: float) -> None:
@@ -93,7 +104,7 @@ def _download(file: File, folder: Path, report: Report, timeout: float) -> None:
         try:
             _retrieve(address, file.name, folder, report, timeout)
         except (OSError, ValueError) as error:  # pooch raises ValueError for a wrong checksum, requests an OSError
-            if isinstance(error, PermissionError):
+            if _is_of_the_disk(error):
                 raise
             reasons.append(f"{address.url}: {_reason(error)}")
         else:
@@ -160,6 +171,13 @@ class ResumingDownloader:
                 self.report(self.name, done, total)
         if total is not None and done != total:
             raise OSError(f"cut off after {done} of {total} bytes")
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    """Whether it is this machine that does not take a file, and no address would help."""
+    import requests
+
+    return isinstance(error, OSError) and error.errno is not None and not isinstance(error, requests.RequestException)
 
 
 def _reason(error: Exception) -> str:

@@ -21,6 +21,7 @@ kernel changes, and not when another file does that the kernel calls into.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from adrem.machines._cached import ForgivingCache
 
 _intrinsic: Any = intrinsic  # its type forgets the arguments of what it makes
 
@@ -51,11 +54,10 @@ FAST = {"reassoc", "contract", "nsz"}
 
 
 def _jit(function: Callable[..., Any]) -> Any:
-    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can hold the cache: compile in every process instead
-        return njit(**options)(function)
+    compiled: Any = njit(nogil=True, fastmath=FAST, error_model="numpy")(function)
+    with suppress(RuntimeError):  # no folder can hold the cache: compile in every process instead
+        compiled._cache = ForgivingCache(function)
+    return compiled
 
 
 @_jit

@@ -1,0 +1,53 @@
+"""Compiled code on a disk that is full, or gone, or that gives back something else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Prints what a kernel gives, and how often it was found compiled on disk.
+CODE = """
+from adrem.machines._kernels import _sigmoid
+print(_sigmoid(0.0), sum(_sigmoid.stats.cache_hits.values()))
+"""
+SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+
+
+def run(folder: Path, before: str = "") -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    code = f"{before}\n{CODE}"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def kept(folder: Path, ending: str) -> list[Path]:
+    return list(folder.rglob(f"*_sigmoid*.{ending}"))
+
+
+def test_it_is_compiled_once(tmp_path: Path) -> None:
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"no pickle"])
+def test_what_is_damaged_is_made_anew(tmp_path: Path, ending: str, content: bytes) -> None:
+    run(tmp_path)
+    [path] = kept(tmp_path, ending)
+    path.write_bytes(content)
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+def test_no_room_only_costs_time(tmp_path: Path) -> None:
+    """Files may be no larger than 100 bytes: as on a full disk, writing fails."""
+    assert run(tmp_path, SMALL_FILES) == ["0.5", "0"]
+    assert kept(tmp_path, "nbc") == []
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
