@@ -139,7 +139,7 @@ def make_adapt(numba: Path) -> Scene:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", *outputs]
     given = {"books.csv": make_reviews("book", 60, 0), "knives.csv": make_reviews("knife", 50, 1)}
     scene = Scene("adapt", words, given=given)
-    other = Scene("an earlier adapt", [*words, "--seed", "5", "--members", "3", "--loss", "log_loss"], given=given)
+    other = Scene("an earlier adapt", [*words, "--seed", "5", "--members", "3", "--keep", "price"], given=given)
     return _with_earlier(scene, other, numba)
 
 
