@@ -184,7 +184,7 @@ def command(words: list[str]) -> None:
         except SystemExit as end:
             code = end.code or 0
     said = err.getvalue().strip()
-    if "Traceback" in said or "unexpected" in said:
+    if "Traceback" in said or "adrem: unexpected" in said:
         raise AssertionError(said.splitlines()[-1])
     if code not in (0, 1, 2):
         raise AssertionError(f"exit code {code}")

@@ -20,6 +20,7 @@ from torture.tables import (
     N_NEW,
     N_SOURCE,
     N_TARGET,
+    TIED,
     WEIGHTS,
     UnfitError,
     rows,
@@ -118,8 +119,6 @@ MAKERS: dict[str, Callable[..., dict[str, Any]]] = {
     "domains": domain_case,
 }
 SEPARATOR = " | "
-# Rows that nothing tells apart: whichever class they get, they all get it.
-TIED = ("equal rows", "ones", "zeros", "negative zeros")
 
 
 def all_cases() -> list[str]:

@@ -47,13 +47,16 @@ def objective(coef: Any, X: Any, y: Any, C: float, loss: str) -> float:
 
 
 def liblinear(X: Any, y: Any, C: float, loss: str) -> Any:
-    """Coefficients by liblinear, to a tight tolerance in double precision."""
+    """Coefficients by liblinear, to a tight tolerance in double precision; zeros where it refuses the numbers."""
     params: dict[str, Any] = {"C": C, "fit_intercept": False, "tol": 1e-6, "max_iter": 20_000, "random_state": 0}
     model = LinearSVC(loss="hinge", **params) if loss == "hinge" else LogisticRegression(solver="liblinear", **params)
     positives = np.unique(y) if len(np.unique(y)) > 2 else np.array([1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.vstack([model.fit(X, y == positive).coef_.copy() for positive in positives])
+        try:
+            return np.vstack([model.fit(X, y == positive).coef_.copy() for positive in positives])
+        except ValueError:
+            return np.zeros((len(positives), X.shape[1]))
 
 
 def _against_liblinear(X: Any, y: Any, C: float, loss: str, path: str) -> str:

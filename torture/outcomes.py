@@ -33,6 +33,11 @@ class Row:
     def tried(self) -> int:
         return self.answered + self.refused + self.survived + self.failed
 
+    @property
+    def is_about_us(self) -> bool:
+        """Whether a failure is one of adrem, and not of a peer's on the same inputs."""
+        return self.chapter != "peers" or "adrem" in self.what
+
     @classmethod
     def of(cls, chapter: str, what: str, outcomes: Iterable[tuple[str, str]], note: str = "") -> Row:
         """A row from pairs of a case's name and its outcome: one of the `GOOD`, or what went wrong."""

@@ -76,6 +76,10 @@ CONTENTS: dict[str, Callable[[Array], Array]] = {
 }
 
 
+# Rows that nothing tells apart: whichever class they get, they all get it.
+TIED = ("equal rows", "ones", "zeros", "negative zeros")
+
+
 def _wide_indices(X: Array) -> Any:
     matrix = sp.csr_array(X)
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
