@@ -110,8 +110,9 @@ def row(name: str, found: Any) -> Row:
         ("labels", ANSWERED if found["same"] else "predict and transduction_ differ"),
         ("accuracy", ANSWERED if found["accuracy"] > 0.7 else f"only {found['accuracy']:.2f}"),
     ]
+    before, stated, taken = (f"{found[name] / 1e9:.2f} GB" for name in ("before", "stated", "taken"))
     note = (
-        f"3 members x 5 iterations, C given: {found['seconds']:.0f} s of one core; besides the "
-        f"{found['before'] / 1e9:.2f} GB of the process with its data, {found['stated'] / 1e9:.2f} GB stated and {found['taken'] / 1e9:.2f} GB taken"
+        f"3 members x 5 iterations, C given: {found['seconds']:.0f} s of one core; besides the {before} of the process "
+        f"with its data, {stated} stated and {taken} taken"
     )
     return Row.of("load", RUNS[name], outcomes, note)
