@@ -181,7 +181,8 @@ def limited(case: Case, limit: int, place: int) -> str:
         pages = int(Path("/proc/self/statm").read_text().split()[place])
         most = pages * mmap.PAGESIZE + MORE
         resource.setrlimit(limit, (most, most))
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, 2 * SECONDS))
+        signal.alarm(5 * SECONDS)  # a busy machine is no fault, and a process that hangs is one
         os.write(writer, attempt(case).encode()[:4000])
         os._exit(0)
     os.close(writer)
@@ -190,7 +191,8 @@ def limited(case: Case, limit: int, place: int) -> str:
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return f"not done in {SECONDS} s" if number == signal.SIGALRM else f"killed by {signal.Signals(number).name}"
+        late = number in (signal.SIGALRM, signal.SIGXCPU)
+        return f"not done in {SECONDS} s" if late else f"killed by {signal.Signals(number).name}"
     return outcome or "the process ended without a word"
 
 
