@@ -10,7 +10,7 @@ test test-oldest check-dist: export OMP_NUM_THREADS = 1
 CORE := $(addprefix tests/, test_adrem.py test_golden.py test_no_network.py test_package.py test_persistence.py \
   test_sources.py test_validation.py cli/test_adapt.py cli/test_app.py columns machines/test_kernels.py report/test_page.py)
 
-.PHONY: demo test test-oldest dist check-dist lint types figures results check clean
+.PHONY: demo test test-oldest dist check-dist audit lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
@@ -29,6 +29,14 @@ dist: .venv/.dev ## build the wheel and the sdist
 
 check-dist: dist ## install the wheel in a clean environment, and run the core of the sdist's tests against it
 	$(BIN)/python .ci/check_dist.py dist $(PYTEST) $(CORE)
+
+audit: ## look up what an installation brings among the known vulnerabilities; what can't be looked up is an error
+	$(PYTHON) -m venv --clear build/audit
+	build/audit/bin/python -m pip install --quiet --upgrade pip
+	build/audit/bin/python -m pip install --quiet ".[bench]"
+	build/audit/bin/python -m pip freeze --exclude adrem > build/audit.txt
+	build/audit/bin/python -m pip install --quiet pip-audit
+	build/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement build/audit.txt
 
 lint: .venv/.dev
 	$(BIN)/ruff check
