@@ -1,14 +1,48 @@
 # Everything needed is git, Python 3.11 or later, pip and make: each target installs what it needs into .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
+OLDEST := .venv-oldest/bin
+# How many processes share the tests; each trains on one thread. `make test WORKERS=0` runs them in one.
+WORKERS ?= 2
+PYTEST := -m pytest -n $(WORKERS) --dist worksteal
+test test-oldest check-dist: export OMP_NUM_THREADS = 1
+# What has to work with other versions, and as installed: the model, its files and the command line.
+CORE := $(addprefix tests/, test_adrem.py test_golden.py test_no_network.py test_package.py test_persistence.py \
+  test_sources.py test_validation.py cli/test_adapt.py cli/test_app.py columns machines/test_kernels.py report/test_page.py)
 
-.PHONY: demo test lint types figures results check clean
+.PHONY: demo test test-oldest torture torture-full dist check-dist audit lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev ## run the tests; those on real data need ADREM_DATA
-	$(BIN)/python -m pytest
+	$(BIN)/python $(PYTEST)
+
+test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest versions that pyproject.toml allows
+	$(OLDEST)/python $(PYTEST) $(CORE)
+
+torture: .venv/.torture ## feed it bad input, bad files, faults and load, and count what it takes; under 20 minutes
+	$(BIN)/python -m torture --output docs/results/torture.csv
+
+torture-full: .venv/.torture ## the same for hours, with very large data
+	$(BIN)/python -m torture --full --output docs/results/torture-full.csv
+
+dist: .venv/.dev ## build the wheel and the sdist
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --editable ".[dist]"
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+
+check-dist: dist ## install the wheel in a clean environment, and run the core of the sdist's tests against it
+	$(BIN)/python .ci/check_dist.py dist $(PYTEST) $(CORE)
+
+audit: ## look up what an installation brings among the known vulnerabilities; what can't be looked up is an error
+	$(PYTHON) -m venv --clear build/audit
+	build/audit/bin/python -m pip install --quiet --upgrade pip
+	build/audit/bin/python -m pip install --quiet ".[bench]"
+	build/audit/bin/python -m pip freeze --exclude adrem > build/audit.txt
+	build/audit/bin/python -m pip install --quiet pip-audit
+	build/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement build/audit.txt
 
 lint: .venv/.dev
 	$(BIN)/ruff check
@@ -36,7 +70,7 @@ results: .venv/.dev ## run the paper's benchmark on the data in ADREM_DATA, and 
 check: lint types test ## all that continuous integration checks
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
+	rm -rf .venv .venv-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -50,3 +84,13 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	if command -v g++ >/dev/null; then $(BIN)/python -m pip install --quiet --editable ".[oracle]"; fi
 	touch $@ .venv/.demo
+
+.venv/.torture: .venv/.dev
+	$(BIN)/python -m pip install --quiet --editable ".[torture]"
+	touch $@
+
+.venv-oldest/.test: pyproject.toml .github/oldest.txt
+	$(PYTHON) -m venv --clear .venv-oldest
+	$(OLDEST)/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/python -m pip install --quiet --constraint .github/oldest.txt --editable ".[test]"
+	touch $@

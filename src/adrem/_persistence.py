@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -373,5 +374,8 @@ def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
     contents: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
-    with written_whole(path) as file:
-        np.savez_compressed(file, **contents)
+    # As np.savez_compressed, which in numpy 1 leaves the zip open after an error, to complain when it is collected.
+    with written_whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in contents.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)

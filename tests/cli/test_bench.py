@@ -95,7 +95,7 @@ def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tm
         ([TABLE, "--pairs", "A-W"], "K-D, D-B, B-E, E-K"),
         ([TABLE, "--methods", "magic"], "source-svm, source-lr"),
         ([TABLE, "--format", "pdf"], "table, md, csv, latex, html"),
-        ([TABLE, "--repeats", "0"], "greater than or equal to 1"),
+        ([TABLE, "--repeats", "0"], "Invalid value for '--repeats'"),
     ],
 )
 def test_wrong_use_names_what_is_known(options: list[str], known: str, adrem: Command, words: list[str]) -> None:

@@ -1,0 +1,144 @@
+"""Small problems whose answers must be the same tomorrow; `python tests/golden.py` writes them to data/golden.json.
+
+The rows are whole numbers over eight, drawn by numpy's frozen `RandomState`: they, and the products of any two of them,
+are the same to the last bit on every machine and with every version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adrem import AdREM, AdREMCV, baselines
+
+HOME = Path(__file__).parent / "data" / "golden.json"
+N_SOURCE, N_TARGET, N_FEATURES = 60, 45, 6
+# With the rows of this seed the models differ in their labels, and no label hangs by a thread.
+USUAL_SEED = 13
+# Rows whose decision values are written down; the labels of all rows are.
+N_SHOWN, DIGITS = 5, 6
+SEEDS = range(100)
+# By which part of itself every number is moved, far more than machines and versions differ, to see whether labels stay.
+MOVED = 1e-9
+SMALL: dict[str, Any] = {"n_estimators": 5, "n_iter": 6, "random_state": 0}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A model, and the table that it is fitted on: the rows of a source or of two, and then those of the target."""
+
+    model: Any
+    n_classes: int = 3
+    n_sources: int = 1
+    sparse: bool = False
+
+
+class Answer(NamedTuple):
+    """What a fitted model says of the target, and what it remembers of the way there."""
+
+    labels: NDArray[np.intp]
+    decision: NDArray[np.float64]
+    history: list[dict[str, Any]]
+
+    @property
+    def text(self) -> str:
+        """The labels, a digit each."""
+        return "".join(map(str, self.labels.tolist()))
+
+    @property
+    def digest(self) -> str:
+        """Equal for answers that are equal to the last bit."""
+        parts = (self.labels.tolist(), self.decision.tolist(), self.history)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    @property
+    def margins(self) -> NDArray[np.float64]:
+        """By how much each row's first class leads its second."""
+        if self.decision.ndim == 1:
+            return np.abs(self.decision)
+        ordered = np.sort(self.decision, axis=1)
+        return np.asarray(ordered[:, -1] - ordered[:, -2])
+
+
+PROBLEMS = {
+    "hinge, Gram matrix": Problem(AdREM(machine="gram", **SMALL)),
+    "hinge, rows": Problem(AdREM(machine="rows", **SMALL)),
+    "hinge, two classes": Problem(AdREM(**SMALL), n_classes=2),
+    "hinge, sparse rows": Problem(AdREM(machine="rows", **SMALL), sparse=True),
+    "hinge, sparse Gram matrix": Problem(AdREM(machine="gram", **SMALL), sparse=True),
+    "log_loss, Gram matrix": Problem(AdREM(loss="log_loss", machine="gram", **SMALL)),
+    "log_loss, rows": Problem(AdREM(loss="log_loss", machine="rows", **SMALL)),
+    "intercept": Problem(AdREM(fit_intercept=True, **SMALL)),
+    "rbf": Problem(AdREM(kernel="rbf", **SMALL)),
+    "estimated shares": Problem(AdREM(class_prior="estimate", **SMALL)),
+    "neighbors": Problem(AdREM(neighbors=5, **SMALL)),
+    "refine": Problem(AdREM(refine=10, **SMALL)),
+    "two sources": Problem(AdREM(**SMALL), n_sources=2),
+    "AdREMCV": Problem(AdREMCV(**SMALL)),
+    **{name: Problem(getattr(baselines, name)(random_state=0)) for name in baselines.__all__},
+}
+# What the seeds 0 to 99 are tried on: both machines, both losses.
+MANY_SEEDS = ("hinge, Gram matrix", "hinge, sparse rows", "log_loss, Gram matrix", "log_loss, rows")
+
+
+def make_table(problem: Problem, seed: int, moved: float) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
+    """Rows, labels (-1 for the target) and domains; every number of the rows is moved by so large a part of itself."""
+    rng = RandomState(seed)
+    classes = np.concatenate([np.arange(n) % problem.n_classes for n in (N_SOURCE, N_TARGET)])
+    domain = np.concatenate([np.minimum(np.arange(N_SOURCE) // 3 % 4, problem.n_sources - 1), np.full(N_TARGET, -1)])
+    means = rng.randint(-11, 12, (problem.n_classes, N_FEATURES))
+    shift = rng.randint(-6, 7, N_FEATURES)
+    noise = rng.randint(-5, 6, (3, len(classes), N_FEATURES)).sum(axis=0)
+    X = (means[classes] + noise + np.where(domain < 0, 1, 0)[:, None] * shift) / 8
+    X *= 1 + moved * rng.uniform(-1, 1, X.shape)
+    return (sp.csr_array(X) if problem.sparse else X), np.where(domain < 0, -1, classes), domain
+
+
+def answer(name: str, *, seed: int | None = None, n_jobs: int | None = None, moved: float = 0.0) -> Answer:
+    """Solve a problem: with a seed for the rows and the draws, so many jobs, and rows that were moved a little."""
+    problem = PROBLEMS[name]
+    X, y, domain = make_table(problem, USUAL_SEED if seed is None else seed, moved)
+    model = clone(problem.model)
+    if seed is not None:
+        model.set_params(random_state=seed)
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
+    model.fit(X, y, sample_domain=domain)
+    return Answer(model.transduction_, model.decision_function(X[domain < 0]), getattr(model, "history_", []))
+
+
+def _firm_labels(name: str, seed: int) -> str:
+    """The labels of a seed, or nothing where they hang by a thread: such ones may differ between machines."""
+    found = answer(name, seed=seed)
+    return found.text if found.text == answer(name, seed=seed, moved=MOVED).text else ""
+
+
+def write() -> None:
+    """Put the answers of today where those of tomorrow will be compared with them."""
+    answers = {}
+    for name in PROBLEMS:
+        found = answer(name)
+        answers[name] = {"labels": found.text, "decision": np.round(found.decision[:N_SHOWN], DIGITS).ravel().tolist()}
+    seeds = {name: [_firm_labels(name, seed) for seed in SEEDS] for name in MANY_SEEDS}
+    text = json.dumps({"problems": answers, "seeds": seeds}, indent=1)
+    text = re.sub(r"(?<=\[)\n\s+(?=-?\d)|(?<=\d)\n\s+(?=\])", "", text)
+    HOME.write_text(re.sub(r"(?<=,)\n\s+(?=-?\d)", " ", text) + "\n")  # numbers side by side
+
+
+def read() -> Any:
+    """The answers that were written down."""
+    return json.loads(HOME.read_text())
+
+
+if __name__ == "__main__":
+    write()

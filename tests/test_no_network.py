@@ -1,0 +1,93 @@
+"""Nothing but `adrem datasets fetch` ever asks the network: not an import, a fit, a page, nor the command line."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Python itself tells of every attempt, also of those that a library makes past the module socket or keeps quiet about.
+WATCHED = """
+import sys
+ASKING = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
+attempts = []
+
+def refuse(event, arguments):
+    if event in ASKING:
+        attempts.append(f"{event} {arguments[1:]}")
+        raise OSError("no network in this test")
+
+sys.addaudithook(refuse)
+"""
+USE = """
+import pkgutil, importlib, adrem
+for module in pkgutil.walk_packages(adrem.__path__, "adrem."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+
+from problems import make_blobs_shift
+data = make_blobs_shift()
+for model in (adrem.AdREM(random_state=0), adrem.AdREMCV(C=0.1, n_estimators=2, n_iter=2, random_state=0)):
+    model.fit(data.X_source, data.y_source, X_target=data.X_target).predict(data.X_target)
+    adrem.report(model, data.X_source, data.y_source, data.X_target).save("page.html")
+    adrem.save(getattr(model, "best_estimator_", model), "model.adrem")
+    adrem.load("model.adrem").predict(data.X_target)
+
+import polars as pl
+columns = [f"f{j}" for j in range(data.X_source.shape[1])]
+source = pl.DataFrame(data.X_source, schema=columns).with_columns(label=pl.Series(data.y_source))
+source.write_csv("source.csv")
+pl.DataFrame(data.X_target, schema=columns).write_csv("target.csv")
+from adrem.cli import main
+sys.argv = "adrem adapt source.csv target.csv --label label -o labels.csv --report table.html --save m.adrem".split()
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+assert not attempts, attempts
+print("quiet")
+"""
+ASK = """
+import urllib.request
+try:
+    urllib.request.urlopen("http://192.0.2.1/", timeout=5)
+    print("reached")
+except OSError as error:
+    print(error)
+"""
+
+
+def _within() -> list[str]:
+    """The words that run a command where there is no network at all, if this machine can do that."""
+    words = ["unshare", "--net", "--map-root-user"]
+    if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine lets no process give up the network")
+    return words
+
+
+def _run(code: str, folder: Path, within: list[str]) -> str:
+    paths = f"sys.path += {[str(Path(__file__).parent)]!r}\n"
+    command = [*within, sys.executable, "-W", "error", "-c", f"import sys\n{paths}{code}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_all_goes_without_a_word_to_the_network(tmp_path: Path) -> None:
+    assert _run(WATCHED + USE, tmp_path, []).endswith("quiet\n")
+    assert (tmp_path / "labels.csv").exists()
+
+
+def test_all_goes_where_there_is_no_network(tmp_path: Path) -> None:
+    assert _run("attempts = []" + USE, tmp_path, _within()).endswith("quiet\n")
+
+
+def test_an_attempt_is_seen_and_refused(tmp_path: Path) -> None:
+    assert "no network in this test" in _run(WATCHED + ASK + "assert attempts", tmp_path, [])
+
+
+def test_where_there_is_no_network_nobody_is_reached(tmp_path: Path) -> None:
+    assert "unreachable" in _run(ASK, tmp_path, _within())
