@@ -271,7 +271,7 @@ def test_lost_classes_are_told_once() -> None:
 
 
 def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adrem.machines.Machine._patience", lambda _, n_rows: n_rows)
+    monkeypatch.setattr("adrem.machines.Machine._patience", lambda _, n_rows, _tired: n_rows)
     model = AdREM(C=100.0, tol=1e-9, n_estimators=2, n_iter=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* give a smaller C \(it was 100\)") as caught:
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)

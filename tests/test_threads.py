@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from adrem import AdREM
 from adrem._threads import one_blas_thread
+from adrem.datasets import load_digits_shift
 
 
 def blas_threads() -> set[int]:
@@ -21,3 +24,14 @@ def test_the_limit_is_lifted_by_the_last_of_overlapping_fits() -> None:
         assert blas_threads() == {1}
         second.close()
         assert blas_threads() == before
+
+
+def test_the_model_does_not_depend_on_the_threads_of_blas() -> None:
+    X_source, y_source, X_target, _ = load_digits_shift()
+    found = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads, user_api="blas"):
+            model = AdREM(C=0.1, n_iter=2, n_estimators=2, random_state=0)
+            found.append(model.fit(X_source, y_source, X_target=X_target).coef_)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])

@@ -202,9 +202,9 @@ def _wrong_answer(model: Any, given: dict[str, Any]) -> str | None:
     return None
 
 
-def run(*, full: bool) -> list[Row]:  # noqa: ARG001
-    """All cases, a row a kind."""
-    cases = all_cases()
+def run(*, full: bool) -> list[Row]:
+    """Every case, or every third, a row a kind."""
+    cases = all_cases()[:: 1 if full else 3]
     outcomes = run_cases("torture.inputs", "all", cases)
     kinds = {
         "table": "tables to fit", "target": "target tables", "new rows": "tables to predict", "labels": "labels",

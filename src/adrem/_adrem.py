@@ -353,7 +353,7 @@ class AdREM(DomainClassifier):
         """The shares of the classes that the rows of a task speak for."""
         from adrem._prior import N_RUNS, estimate_prior
 
-        with one_blas_thread(), progress(N_RUNS * self.n_iter, "class shares", self.verbose) as ticker:
+        with progress(N_RUNS * self.n_iter, "class shares", self.verbose) as ticker:
             return estimate_prior(task, self.n_iter, self.sampling, np.random.default_rng(seed), ticker)
 
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:

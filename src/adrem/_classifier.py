@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from adrem._memory import by_blocks
+from adrem._threads import one_blas_thread
 from adrem._types import Matrix
 from adrem._validation import Domains, read_domains, read_rows
 
@@ -81,7 +82,8 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
-        self._learn(domains)
+        with one_blas_thread():  # a product rounds by the number of its threads, and the model shall not depend on it
+            self._learn(domains)
         return self
 
     def decision_function(
