@@ -22,7 +22,7 @@ test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest ver
 	$(OLDEST)/python $(PYTEST) $(CORE)
 
 torture: .venv/.torture ## feed it bad input, bad files, faults and load, and count what it takes; under 20 minutes
-	$(BIN)/python -m torture --output docs/results/torture.csv
+	$(BIN)/python -m torture --output docs/results/torture.csv --page docs/robustness.md
 
 torture-full: .venv/.torture ## the same for hours, with very large data
 	$(BIN)/python -m torture --full --output docs/results/torture-full.csv

@@ -14,6 +14,9 @@ import verdict
 from csv_files import read_csv
 from results_page import make_page
 
+from torture.outcomes import as_page, split_page
+from torture.outcomes import read_csv as read_torture
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -59,6 +62,12 @@ def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
     rows = choosing.read_rows(DOCS / "results" / "choosing.csv")
     assert "\n".join(choosing.summarize(rows)) in (DOCS / "choosing.md").read_text("utf-8")
     assert "\n".join(estimate.summarize(read("estimate"))) in (DOCS / "estimate.md").read_text("utf-8")
+
+
+def test_the_tables_of_robustness_are_made_from_their_results() -> None:
+    rows = read_torture((DOCS / "results" / "torture.csv").read_text("utf-8"))
+    assert split_page((DOCS / "robustness.md").read_text("utf-8"))[1] == as_page(rows)
+    assert [row.what for row in rows if row.is_about_us and row.failed] == []
 
 
 def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:

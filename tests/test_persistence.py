@@ -10,16 +10,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
 from adrem import AdREM, baselines, load, save
-from adrem._persistence import HEADER
+from adrem._persistence import HEADER, load_bundle
+from adrem.columns import FileTable
+from adrem.columns.labelling import make_rows
 from adrem.datasets import DomainPair
 from adrem.exceptions import UnreadableModelError
 
 NAMES = np.array(["ant", "bee", "cow"])
+DATA = Path(__file__).parent / "data"
 
 
 def fitted(blobs: DomainPair, **params: Any) -> AdREM:
@@ -84,11 +88,28 @@ def test_a_baseline_that_keeps_rows_says_so(blobs: DomainPair, tmp_path: Path) -
 
 
 def test_a_model_of_format_1_is_read(blobs: DomainPair) -> None:
-    model = load(Path(__file__).parent / "data" / "model-format-1.adrem")
+    model = load(DATA / "model-format-1.adrem")
     expected = [[0.928202659, 0.020722383, 0.051074958], [0.030149799, 0.096484718, 0.873365483]]
     np.testing.assert_allclose(model.predict_proba(blobs.X_target[:2]), expected, atol=1e-8)
     assert model.classes_.tolist() == NAMES.tolist()
     assert model.machine_ == "not recorded by format 1"
+
+
+def test_a_model_of_format_2_is_read(blobs: DomainPair) -> None:
+    model = load(DATA / "model-format-2.adrem")
+    expected = [[0.929000548, 0.020754837, 0.050244614], [0.026883382, 0.097964168, 0.875152449]]
+    np.testing.assert_allclose(model.predict_proba(blobs.X_target[:2]), expected, atol=1e-8)
+    assert model.neighbors_ == 3
+    assert model.class_prior_interval_.shape == (2, 3)
+    assert model.coef_path_.shape[2:] == (3, 5)
+
+
+def test_a_model_with_its_columns_of_format_2_is_read() -> None:
+    table = pl.DataFrame({"length": [-1.0, 1.0], "text": ["book not plot good", "book not not bad"]})
+    bundle = load_bundle(DATA / "bundle-format-2.adrem")
+    rows, report = make_rows(bundle, FileTable("new rows", "", frame=table))
+    assert report.missing_columns == []
+    assert bundle.model.predict(rows).tolist() == ["0", "1"]
 
 
 def test_frames_and_object_labels_come_back(blobs: DomainPair, tmp_path: Path) -> None:

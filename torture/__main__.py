@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from torture.outcomes import Row, as_csv, as_lines
+from torture.outcomes import Row, as_csv, as_lines, as_page, split_page
 
 CHAPTERS = ("inputs", "fuzz", "files", "models", "numerics", "same", "faults", "load", "memory", "peers")
 
@@ -18,6 +18,7 @@ def main() -> int:
     parser.add_argument("chapters", nargs="*", metavar="chapter", help=f"some of {', '.join(CHAPTERS)}; all by default")
     parser.add_argument("--full", action="store_true", help="the long runs too")
     parser.add_argument("-o", "--output", type=Path, help="where the table goes as csv")
+    parser.add_argument("--page", type=Path, help="a page whose tables between its two marks are replaced")
     options = parser.parse_args()
     strange = set(options.chapters) - set(CHAPTERS)
     if strange:
@@ -30,7 +31,10 @@ def main() -> int:
         print("\n".join(as_lines(chapter)), flush=True)
         print(f"{name}: {perf_counter() - begin:.0f} seconds", file=sys.stderr, flush=True)
     if options.output is not None:
-        options.output.write_text(as_csv(rows))
+        options.output.write_text(as_csv(rows), "utf-8")
+    if options.page is not None:
+        before, _, after = split_page(options.page.read_text("utf-8"))
+        options.page.write_text(f"{before}{as_page(rows)}{after}", "utf-8")
     return int(any(row.failed for row in rows if row.is_about_us))
 
 

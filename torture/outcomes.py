@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 
 ANSWERED, REFUSED, SURVIVED = "answered", "refused", "survived"
+PEERS = "peers"
+BEGIN, END = "<!-- made by make torture -->\n\n", "\n\n<!-- end -->"
 GOOD = (ANSWERED, REFUSED, SURVIVED)
 
 
@@ -36,7 +38,7 @@ class Row:
     @property
     def is_about_us(self) -> bool:
         """Whether a failure is one of adrem, and not of a peer's on the same inputs."""
-        return self.chapter != "peers" or "adrem" in self.what
+        return self.chapter != PEERS or "adrem" in self.what
 
     @classmethod
     def of(cls, chapter: str, what: str, outcomes: Iterable[tuple[str, str]], note: str = "") -> Row:
@@ -58,6 +60,36 @@ def as_csv(rows: Iterable[Row]) -> str:
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return text.getvalue()
+
+
+def read_csv(text: str) -> list[Row]:
+    """What `as_csv` wrote."""
+    numbers = (*GOOD, "failed")
+    found = csv.DictReader(io.StringIO(text))
+    return [Row(**{name: int(v) if name in numbers else v for name, v in line.items()}) for line in found]
+
+
+def split_page(text: str) -> tuple[str, str, str]:
+    """What stands before the tables of a page, the tables, and what comes after them."""
+    before, begin, rest = text.partition(BEGIN)
+    tables, end, after = rest.partition(END)
+    return before + begin, tables, end + after
+
+
+def as_page(rows: Iterable[Row]) -> str:
+    """The tables for docs/robustness.md: ours, then the peers'."""
+    table = list(rows)
+    head = "| {} | tried | answered | refused | survived | failed | |\n|---|---|---|---|---|---|---|"
+    ours = [head.format("what")]
+    ours += [_page_line(f"{row.chapter}: {row.what}", row) for row in table if row.chapter != PEERS]
+    theirs = [head.format("the same inputs")]
+    theirs += [_page_line(row.what, row) for row in table if row.chapter == PEERS]
+    return "\n".join(ours) + "\n\n" + "\n".join(theirs)
+
+
+def _page_line(what: str, row: Row) -> str:
+    counts = [str(getattr(row, name) or "") for name in (*GOOD, "failed")]
+    return f"| {what} | {row.tried} | {' | '.join(counts)} | {row.note} |"
 
 
 def as_lines(rows: Iterable[Row]) -> Iterator[str]:

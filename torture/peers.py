@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torture.judging import judge
-from torture.outcomes import Row
+from torture.outcomes import PEERS, Row
 from torture.tables import (
     CONTENTS,
     FAITHFUL,
@@ -149,7 +149,7 @@ def run(*, full: bool) -> list[Row]:  # noqa: ARG001
         "self-training": f"scikit-learn {version('scikit-learn')}, SelfTrainingClassifier",
     }
     return [
-        Row.of("peers", f"{what}, {names[who]}", run_cases("torture.peers", who, cases))
+        Row.of(PEERS, f"{what}, {names[who]}", run_cases("torture.peers", who, cases))
         for what, cases in all_cases().items()
         for who in names
     ]
