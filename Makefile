@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OLDEST := .venv-oldest/bin
-# How many processes share the tests; each trains on one thread. `make test WORKERS=2` takes two.
-WORKERS ?= 0
+# How many processes share the tests; each trains on one thread. `make test WORKERS=0` runs them in one.
+WORKERS ?= 2
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 test test-oldest check-dist: export OMP_NUM_THREADS = 1
 # What has to work with other versions, and as installed: the model, its files and the command line.
