@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from gzip import GzipFile
 from typing import IO, Any
 
@@ -29,6 +29,14 @@ class PythonObjectsError(ValueError):
 
 class TooLargeError(MemoryError):
     """What is packed takes more memory than it may."""
+
+
+def write_arrays(file: IO[bytes], arrays: Mapping[str, Any], *, compressed: bool) -> None:
+    """Arrays by their names, as np.savez does, which in numpy 1 leaves the archive open after an error."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                npy.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_arrays(file: IO[bytes], most_bytes: float = math.inf) -> dict[str, NDArray[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem._archives import read_arrays
+from adrem._archives import read_arrays, write_arrays
 
 SECONDS = 600.0
 REFUSED = 3  # the exit code of a process that says on standard error why the file can't be read
@@ -57,7 +57,7 @@ def serve(wanted: list[str]) -> None:
         arrays |= _parts(name, found[name])
     names = "\n".join(name for name in found if not name.startswith("__"))
     arrays[NAMES] = np.frombuffer(names.encode(errors="replace"), np.uint8)
-    np.savez(sys.stdout.buffer, **arrays)
+    write_arrays(sys.stdout.buffer, arrays, compressed=False)
 
 
 def _parts(name: str, value: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from adrem import baselines
 from adrem._adrem import AdREM
-from adrem._archives import TooLargeError, read_arrays
+from adrem._archives import TooLargeError, read_arrays, write_arrays
 from adrem._classifier import DomainClassifier
 from adrem._files import written_whole
 from adrem.columns.recipe import Recipe
@@ -374,8 +373,5 @@ def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
     contents: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
-    # As np.savez_compressed, which in numpy 1 leaves the zip open after an error, to complain when it is collected.
-    with written_whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in contents.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    with written_whole(path) as file:
+        write_arrays(file, contents, compressed=True)

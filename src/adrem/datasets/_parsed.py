@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from adrem._archives import read_arrays
+from adrem._archives import read_arrays, write_arrays
 from adrem._files import written_whole
 from adrem.datasets._home import cache_home
 from adrem.datasets._readers import Table, checked_csr
@@ -42,7 +42,7 @@ def _write(path: Path, key: str, tables: dict[str, Table]) -> None:
     arrays["header"] = _as_bytes(json.dumps({"version": VERSION, "key": key, "domains": list(tables)}))
     path.parent.mkdir(parents=True, exist_ok=True)
     with written_whole(path) as file:
-        np.savez(file, **arrays)
+        write_arrays(file, arrays, compressed=False)
 
 
 def _read(path: Path, key: str) -> dict[str, Table]:
