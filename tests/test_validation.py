@@ -284,3 +284,21 @@ def test_numbers_whose_squares_vanish_are_refused_by_fit_alone() -> None:
     assert set(model.predict(X * 1e-170)) <= set(Y)
     with pytest.raises(ValueError, match="too large for float64"):
         model.predict(X * 1e160)
+
+
+@pytest.mark.parametrize(("weight", "size"), [(1e200, "large"), (1e-200, "small")])
+def test_weights_beyond_all_measure_are_refused(weight: float, size: str) -> None:
+    with pytest.raises(ValueError, match=f"largest sample_weight is .* too {size} to compute with: divide all weights"):
+        AdREM(C=1.0).fit(X, Y, sample_weight=np.full(len(X), weight))
+
+
+def test_labels_of_any_other_kind_are_refused() -> None:
+    class Sour:
+        def __eq__(self, other: object) -> bool:
+            raise RuntimeError("no comparison")
+
+        __hash__ = object.__hash__
+
+    for labels in ([Sour() for _ in Y], [{0} for _ in Y], [b"x" if k else 3 for k in Y]):
+        with pytest.raises(ValueError, match="neither numbers nor strings"):
+            AdREM(C=1.0).fit(X, np.array(labels, dtype=object))

@@ -53,7 +53,7 @@ PARAMETERS: dict[str, list[Any]] = {
     "class_prior": ["equal", [0.5, 0.5], [1, 1, 1], [-1, 1, 1], {0: 1.0}, np.nan, [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]],
     "random_state": ["seed", -1, 2.5, 2**40, None, RandomState(0), np.random.default_rng(0)],
     "tol": [0, -1, np.nan, 1e-300, 1e300],
-    "kernel": ["rbf", "sigmoid", "precomputed", 3, lambda *_: np.nan, lambda *_: 1 / 0],
+    "kernel": ["rbf", "sigmoid", "precomputed", 3, lambda *_: np.nan],
     "neighbors": [0, -1, 10**9, "all", True, 2.5],
     "refine": [0, -1, 10**3, "yes"],
     "n_jobs": [0, 1, 2, -1, "all", 2.5],
@@ -142,7 +142,8 @@ def all_cases() -> list[str]:
 def _fits(case: tuple[str, ...]) -> bool:
     try:
         if case[0] != "parameter":
-            MAKERS[case[0]](*case[2:])
+            with np.errstate(all="ignore"):
+                MAKERS[case[0]](*case[2:])
     except (UnfitError, ImportError, ValueError, TypeError):
         return False  # there is no such table
     return True

@@ -18,8 +18,8 @@ from torture.outcomes import ANSWERED, REFUSED
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 # Where input is read. An error from elsewhere came after work had begun.
 DOORS = (
-    "_validation", "_classifier", "_choice", "_memory", "_machine", "_gram", "preprocessing", "_adremcv", "_base",
-    "_subspaces", "tca",
+    "_adrem", "_validation", "_classifier", "_choice", "_memory", "_machine", "_gram", "preprocessing", "_adremcv",
+    "_base", "_subspaces", "tca",
 )  # fmt: skip
 SHORTEST = 20  # letters of a message that could say anything
 

@@ -329,10 +329,12 @@ def _read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool
     weights: NDArray[np.float64] = _check_sample_weight(
         sample_weight, source, dtype=np.float64, ensure_non_negative=True
     )
-    if weights.max(initial=0.0) > LARGEST_WEIGHT:
+    largest = float(weights.max(initial=0.0))
+    if largest > LARGEST_WEIGHT or 0 < largest < 1 / LARGEST_WEIGHT:
+        wrong = "large" if largest > 1 else "small"
         raise ValueError(
-            f"sample_weight holds {weights.max():.3g}, and at most {LARGEST_WEIGHT:g} can be computed with: divide all "
-            "weights by one constant, and multiply C by it."
+            f"The largest sample_weight is {largest:.3g}, which is too {wrong} to compute with: divide all weights by "
+            "one constant, and multiply C by it."
         )
     return weights
 
