@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tracemalloc
 import zipfile
 from typing import Any
 
@@ -45,6 +46,21 @@ def test_more_than_may_be_taken_is_refused_before_it_is_unpacked(monkeypatch: py
     monkeypatch.setattr(_archives, "available_memory", lambda: 60_000.0)
     with pytest.raises(TooLargeError, match=r"take 80 kB, and 60 kB are free"):
         read_arrays(file)
+
+
+def test_no_more_is_unpacked_than_an_archive_says() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("x.npy", "w") as stream:
+            np.lib.format.write_array(stream, np.zeros(1000))
+            for _ in range(20):
+                stream.write(bytes(10_000_000))
+        archive.getinfo("x.npy").file_size = 8128
+    tracemalloc.start()
+    with pytest.raises(zipfile.BadZipFile, match="CRC"):
+        read_arrays(file)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
 
 
 def test_objects_are_never_read() -> None:

@@ -149,6 +149,20 @@ def test_what_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_could_not_be_read_again_is_not_written(blobs: DomainPair, tmp_path: Path) -> None:
+    dates = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]")[blobs.y_source]
+    ends = np.array(["a", "a\0", "b"], dtype=object)[blobs.y_source]
+    for labels in (dates, ends):
+        model = AdREM(C=0.1, n_iter=2, n_estimators=1, random_state=0).fit(blobs.X_source, labels)
+        with pytest.raises(TypeError, match="Only labels that are numbers or strings can be saved"):
+            save(model, tmp_path / "model")
+    model = fitted(blobs)
+    model.history_[0]["loss"] = float("inf")
+    with pytest.raises(ValueError, match="was not written: the model holds numbers that are not finite"):
+        save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_failed_save_leaves_the_old_file(blobs: DomainPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "model"
     save(fitted(blobs), path)
@@ -177,7 +191,7 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
 @pytest.mark.parametrize(
     ("change", "drop", "message"),
     [
-        (lambda h, _: h.update(format_version=3), None, "has format 3 .* install the version of adrem that wrote it"),
+        (lambda h, _: h.update(format_version=3), None, "has format 3 .* install the version that wrote it"),
         (lambda h, _: h.update(format="other"), None, "not a model file"),
         (lambda h, _: h.update(model="Popen"), None, "holds a 'Popen', unknown"),
         (lambda h, _: h["params"].update(color="red"), None, "not a model file of adrem, or it is damaged"),
@@ -198,6 +212,9 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
         (lambda *_: None, "coef_", "holds the arrays"),
         (lambda _, a: a.update(coef_=a["coef_"][:, :, :2]), None, "do not fit together"),
         (lambda _, a: a.update(coef_=a["coef_"] * np.nan), None, "do not fit together"),
+        (lambda h, _: h["params"].update(kernel="precomputed"), None, "do not fit together"),
+        (lambda h, _: h.update(C_=-5.0), None, "do not fit together"),
+        (lambda h, _: h.update(format_version=True), None, "has format True"),
     ],
 )
 def test_what_is_unknown_is_refused(

@@ -256,6 +256,18 @@ def test_a_list_of_lists_that_points_outside_is_refused() -> None:
         AdREM(C=1.0).fit(bad, Y)
 
 
+def test_other_forms_that_would_be_read_beyond_their_ends_are_refused() -> None:
+    diagonals = sp.dia_array(sp.csr_array(X))
+    diagonals.offsets = np.zeros(5000, np.int32)
+    lists = sp.lil_array(X)
+    lists.data[0] = [1.0] * 5000
+    for bad in (diagonals, lists):
+        with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+            AdREM(C=1.0).fit(bad, Y)
+    for form in ("dia", "lil", "dok"):
+        assert AdREM(C=1.0).fit(sp.csr_array(X).asformat(form), Y).n_features_in_ == 2
+
+
 def test_entries_in_parts_and_out_of_order_change_nothing_and_are_not_changed() -> None:
     plain = sp.csr_array(X)
     parts = sp.csr_array(

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from torture.outcomes import Row, as_csv, as_lines, as_page, split_page
+from torture.outcomes import Row, as_csv, as_lines, as_page, merged, read_csv, split_page
 
 CHAPTERS = ("inputs", "fuzz", "files", "models", "numerics", "same", "faults", "load", "memory", "peers")
 
@@ -31,6 +31,8 @@ def main() -> int:
         print("\n".join(as_lines(chapter)), flush=True)
         print(f"{name}: {perf_counter() - begin:.0f} seconds", file=sys.stderr, flush=True)
     if options.output is not None:
+        if options.chapters and options.output.exists():  # the other chapters stay as they are
+            rows = merged(read_csv(options.output.read_text("utf-8")), rows)
         options.output.write_text(as_csv(rows), "utf-8")
     if options.page is not None:
         before, _, after = split_page(options.page.read_text("utf-8"))

@@ -123,19 +123,25 @@ def bomb(good: bytes, _: Path) -> bytes:
     return file.getvalue()
 
 
-def says_less(good: bytes, _: Path) -> bytes:
-    """A gigabyte whose archive says that it is a hundred bytes."""
+def says_less(good: bytes, begin: bytes, size: int) -> bytes:
+    """A gigabyte whose archive says that it has a smaller size."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in members_of(good).items():
             if name != "coef_.npy":
                 archive.writestr(name, content)
         with archive.open("coef_.npy", "w") as stream:
-            stream.write(lying_array((10**9 // 8,)))
+            stream.write(begin)
             for _k in range(16):
                 stream.write(bytes(1 << 26))
-        archive.getinfo("coef_.npy").file_size = 128
+        archive.getinfo("coef_.npy").file_size = size
     return file.getvalue()
+
+
+def says_what_its_array_says(good: bytes, _: Path) -> bytes:
+    """A gigabyte that is said to be an array of twenty thousand numbers, by the archive and by the array."""
+    content = lying_array((20_000,))
+    return says_less(good, content, len(content) + 160_000)
 
 
 def many_members(good: bytes, _: Path) -> bytes:
@@ -198,7 +204,9 @@ def _code_header() -> bytes:
 MANY_TYPES = [(f"a{k}", "<f8") for k in range(5000)]
 MEMORY: dict[str, Callable[[bytes, Path], bytes]] = {
     "a bomb of 5 GB": bomb,
-    "a bomb that says 128 bytes": says_less,
+    "a bomb that says 128 bytes": lambda good, _: says_less(good, lying_array((10**9 // 8,)), 128),
+    "a bomb that says what its array says": says_what_its_array_says,
+    "a header of fifty million brackets": with_header(lambda _: b"[" + b"[]," * 50_000_000 + b"[]]"),
     "a shape of 8 TB": with_member("coef_.npy", lambda _: lying_array((10**12,))),
     "a shape beyond all numbers": with_member("coef_.npy", lambda _: lying_array((2**62, 2**62))),
     "a negative shape": with_member("coef_.npy", lambda _: lying_array((-1, 8), content=bytes(64))),

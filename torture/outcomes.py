@@ -64,9 +64,18 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 def read_csv(text: str) -> list[Row]:
     """What `as_csv` wrote."""
-    numbers = (*GOOD, "failed")
-    found = csv.DictReader(io.StringIO(text))
-    return [Row(**{name: int(v) if name in numbers else v for name, v in line.items()}) for line in found]
+    table = []
+    for line in csv.DictReader(io.StringIO(text)):
+        answered, refused, survived, failed = (int(line[name]) for name in (*GOOD, "failed"))
+        table.append(Row(line["chapter"], line["what"], answered, refused, survived, failed, line["note"]))
+    return table
+
+
+def merged(old: list[Row], new: list[Row]) -> list[Row]:
+    """Old rows with those of some chapters replaced by new ones, in their place."""
+    chapters = list(dict.fromkeys(row.chapter for row in [*old, *new]))
+    again = {row.chapter for row in new}
+    return [row for name in chapters for row in (new if name in again else old) if row.chapter == name]
 
 
 def split_page(text: str) -> tuple[str, str, str]:

@@ -127,6 +127,18 @@ def _lil_outside(X: Array) -> Any:
     return matrix
 
 
+def _lil_longer(X: Array) -> Any:
+    matrix = sp.lil_array(X)
+    matrix.data[0] = [1.0] * 10**7
+    return matrix
+
+
+def _dia_longer(X: Array) -> Any:
+    matrix = sp.dia_array(sp.csr_array(X))
+    matrix.offsets = np.zeros(10**7, np.int32)
+    return matrix
+
+
 def _memmap(X: Array) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
@@ -201,6 +213,8 @@ FORMS: dict[str, Callable[[Array], Any]] = {
     "COO, row beyond": _damaged("row", 10**8, "coo"),
     "COO, column negative": _damaged("col", -(10**8), "coo"),
     "LIL, column beyond": _lil_outside,
+    "LIL, values without places": _lil_longer,
+    "DIA, offsets without diagonals": _dia_longer,
     "complex": lambda X: X + 1j,
     "strings": lambda X: X.astype(str),
     "words": lambda X: np.full(X.shape, "word"),

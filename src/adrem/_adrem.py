@@ -399,7 +399,8 @@ class AdREM(DomainClassifier):
         estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
         folds = N_FOLDS if estimates or np.size(self._wanted_c()) > 1 else 1
         n_kept = n_members * (self.n_iter + self.refine + 1 if self.store_path else 1)
-        return Work(len(domains.classes), n_members, effective_n_jobs(self.n_jobs), folds, n_kept)
+        n_jobs = min(effective_n_jobs(self.n_jobs), n_members)  # a job has one member at least
+        return Work(len(domains.classes), n_members, n_jobs, folds, n_kept)
 
     def fit_memory(self, X: Any, y: Any, *, sample_domain: ArrayLike | None = None, X_target: Any = None) -> int:
         """At most about how many bytes ``fit`` would take for these rows, besides the rows themselves.

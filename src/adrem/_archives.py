@@ -16,7 +16,7 @@ from adrem._memory import available_memory, size_of
 
 MOST_MEMBERS = 1000
 PART = 1 << 24
-_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _HEADERS: dict[tuple[int, int], Callable[[IO[bytes]], Any]] = {
     (1, 0): npy.read_array_header_1_0,
     (2, 0): npy.read_array_header_2_0,
@@ -49,8 +49,8 @@ def read_arrays(file: IO[bytes], most_bytes: float = math.inf) -> dict[str, NDAr
         if len(members) > MOST_MEMBERS or len({member.filename for member in members}) < len(members):
             raise ValueError("it has a thousand members or more, or several of one name")
         needed, free = sum(member.file_size for member in members), available_memory()
-        if needed > min(most_bytes, free):
-            limit = f"{size_of(free)} are free" if free < most_bytes else f"the limit is {size_of(most_bytes)}"
+        if needed > most_bytes or 2 * needed > free:  # half of it for what is made on the way
+            limit = f"the limit is {size_of(most_bytes)}" if needed > most_bytes else f"{size_of(free)} are free"
             raise TooLargeError(f"its arrays take {size_of(needed)}, and {limit}")
         return {member.filename.removesuffix(".npy"): _read_member(archive, member) for member in members}
 
@@ -69,7 +69,7 @@ def read_bounded(stream: IO[bytes] | GzipFile, name: str) -> bytes:
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    if not member.filename.endswith(".npy") or member.compress_type not in _PLAIN:
+    if not member.filename.endswith(".npy") or member.compress_type not in PLAIN:
         raise ValueError(f"{member.filename!r} is no array as numpy saves it")
     with archive.open(member) as stream:
         shape, by_columns, dtype = _HEADERS[npy.read_magic(stream)](stream)
@@ -78,5 +78,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[A
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or stream.tell() + n_bytes != member.file_size:
             raise ValueError(f"{member.filename!r} does not have the size that it says")
-        content = bytearray(stream.read())  # to its end, where the checksum is compared
+        content = bytearray()
+        while part := stream.read(min(PART, n_bytes - len(content) + 1)):  # all at once is unpacked as far as it goes
+            content += part  # one byte more than there are, to the end, where the checksum is compared
     return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")

@@ -48,7 +48,8 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
 
     def _by_blocks(self, function: Callable[[Matrix], NDArray[Any]], rows: Matrix) -> NDArray[Any]:
         """What one of the above says of rows, of so many at a time that what is made on the way stays small."""
-        return by_blocks(function, rows, BYTES_A_SCORE * len(self.classes_))
+        with one_blas_thread():
+            return by_blocks(function, rows, BYTES_A_SCORE * len(self.classes_))
 
     def fit(
         self,

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem._archives import read_arrays, write_arrays
+from adrem._archives import TooLargeError, read_arrays, write_arrays
+from adrem._memory import available_memory, limit_memory, size_of
 
 SECONDS = 600.0
 REFUSED = 3  # the exit code of a process that says on standard error why the file can't be read
+TOO_LARGE = 4
 NAMES = "names"
 SPARSE = ("data", "indices", "indptr", "shape")
 
@@ -22,11 +24,14 @@ SPARSE = ("data", "indices", "indptr", "shape")
 def read_variables(content: bytes, wanted: Collection[str]) -> tuple[dict[str, Any], list[str]]:
     """The wanted variables of a MATLAB file, sparse ones as CSR, and the names of all that it holds."""
     # Nothing that lies in the folder of the caller is imported.
-    command = [sys.executable, "-P", "-m", "adrem._mat", *wanted]
+    most = available_memory() / 3  # there, on the way, and here
+    command = [sys.executable, "-P", "-m", "adrem._mat", str(most), *wanted]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - ourselves
     except subprocess.TimeoutExpired:
         raise ValueError(f"it takes more than {SECONDS:.0f} seconds") from None
+    if done.returncode == TOO_LARGE:
+        raise TooLargeError(f"it takes more than {size_of(most)}, a third of the memory that is free")
     if done.returncode == REFUSED:
         raise ValueError(done.stderr.decode(errors="replace").strip())
     if done.returncode:
@@ -42,12 +47,17 @@ def _joined(arrays: dict[str, NDArray[Any]], name: str) -> Any:
     return arrays[name] if name in arrays else checked_csr(*(arrays[f"{name}/{part}"] for part in SPARSE))
 
 
-def serve(wanted: list[str]) -> None:
+def serve(most: float, wanted: list[str]) -> None:
     """The life of the process: bytes of a file on standard input, arrays or what is wrong with it on the outputs."""
     import scipy.io
+    import scipy.sparse
 
+    content = sys.stdin.buffer.read()
+    limit_memory(most)
     try:
-        found = scipy.io.loadmat(io.BytesIO(sys.stdin.buffer.read()))
+        found = scipy.io.loadmat(io.BytesIO(content))
+    except MemoryError:
+        sys.exit(TOO_LARGE)
     except NotImplementedError:
         _refuse("it is a MATLAB 7.3 file, which is not supported: save it again by save(..., '-v7')")
     except Exception as error:  # such a reader raises anything on a damaged file
@@ -80,4 +90,4 @@ def _refuse(reason: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1:])
+    serve(float(sys.argv[1]), sys.argv[2:])

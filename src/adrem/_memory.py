@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,14 @@ def check_room(n_bytes: float, what: str, instead: str) -> None:
         raise MemoryError(
             f"{what} takes about {size_of(n_bytes)} besides the data, and {size_of(free)} are free: {instead}."
         )
+
+
+def limit_memory(n_bytes: float) -> None:
+    """From now on, let this process take only so much more, where the system has such limits."""
+    with suppress(OSError, ValueError, AttributeError):  # inf is no whole number: then there is nothing to limit by
+        taken = int(_PAGES.read_text().split()[0]) * mmap.PAGESIZE
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (taken + round(n_bytes), most))
 
 
 def size_of(n_bytes: float) -> str:

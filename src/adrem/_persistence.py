@@ -18,6 +18,7 @@ from adrem._adrem import AdREM
 from adrem._archives import TooLargeError, read_arrays, write_arrays
 from adrem._classifier import DomainClassifier
 from adrem._files import written_whole
+from adrem._memory import size_of
 from adrem.columns.recipe import Recipe
 from adrem.exceptions import UnreadableModelError
 
@@ -25,6 +26,8 @@ FORMAT = "adrem-model"
 FORMAT_VERSION = 2
 HEADER = "header"
 MAX_BYTES = 2**32
+HEADER_PART = 32  # of the most that a file may take, what its header may: as Python's objects it takes so much more
+OBJECTS = ("classes_", "transduction_")  # labels of strings, which may have been objects
 BUNDLE = "bundle"
 _BUNDLE_ARRAYS = ("bundle_source_coef", "bundle_source_intercept", "bundle_scales", "bundle_centres")
 
@@ -199,10 +202,7 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
             and _is_numbers(scales, (n_features,))
             and _is_numbers(centres, (None,))
             and bool(np.all(scales > 0))
-            and (
-                recipe is None
-                or (len(recipe.feature_names) == n_features and np.isfinite([*recipe.numbers.values()]).all())
-            )
+            and (recipe is None or recipe.is_for(n_features))
         )
         if not fits:
             raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
@@ -232,6 +232,8 @@ def _read(
     with Path(path).open("rb") as file:
         try:
             arrays = read_arrays(file, max_bytes)
+            if arrays[HEADER].nbytes > max_bytes // HEADER_PART:
+                raise TooLargeError(f"its header takes {size_of(arrays[HEADER].nbytes)}")
             header = _read_header(arrays.pop(HEADER))
             return rebuild(header, arrays)
         except UnreadableModelError:
@@ -241,6 +243,8 @@ def _read(
                 f"{name} was not read: {error}. If you know where it comes from, give load a larger max_bytes, or a "
                 "machine with more memory."
             ) from error
+        except MemoryError as error:
+            raise UnreadableModelError(f"{name} takes more memory than is free.") from error
         except Exception as error:  # whatever a stranger's bytes may provoke in zip, zlib, numpy and JSON
             raise UnreadableModelError(f"{name} is not a model file of adrem, or it is damaged.") from error
 
@@ -250,12 +254,12 @@ def _read_header(content: NDArray[Any]) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UnreadableModelError("The file is not a model file of adrem.")
     found = header.get("format_version")
-    if found == 1:
+    if type(found) is int and found == 1:
         header["machine_"] = "not recorded by format 1"
     elif found != FORMAT_VERSION:
         raise UnreadableModelError(
-            f"The model file has format {found!r} (written by adrem {header.get('adrem_version')}), this version reads "
-            f"formats up to {FORMAT_VERSION}: install the version of adrem that wrote it, or a newer one."
+            f"The model file has format {str(found)[:20]} (written by adrem {str(header.get('adrem_version'))[:20]!r}) "
+            f"and this version reads formats up to {FORMAT_VERSION}: install the version that wrote it, or a newer one."
         )
     if header.get("model") not in _MODELS:
         raise UnreadableModelError(f"The model file holds a {header.get('model')!r}, unknown to this version of adrem.")
@@ -277,14 +281,16 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     model: Any = saved.make(**params)
     model._validate_params()
     for name, array in arrays.items():
-        setattr(model, name, array.astype(object) if name in header["objects"] else array)
+        was_object = name in OBJECTS and name in header["objects"] and array.dtype.kind == "U"
+        setattr(model, name, array.astype(object) if was_object else array)
     for name in (*saved.values, *saved.added):
         if header.get(name) is not None:  # the source alone has fewer
             setattr(model, name, _READ[name](header[name]))
     model.n_features_in_ = int(header["n_features_in_"])
     if header["feature_names_in_"] is not None:
         model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
-    if not np.isfinite(model.C_) or not _fits_together(model):
+    keeps_rows = getattr(model, "form", "mapping") != "mapping" or (saved.make is AdREM and model.kernel != "linear")
+    if keeps_rows or not 0 < model.C_ < np.inf or not _fits_together(model):
         raise UnreadableModelError("The model file's arrays do not fit together: it is damaged.")
     return model
 
@@ -339,11 +345,12 @@ def _are_names(array: NDArray[Any] | None, n_names: int) -> bool:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype != object:
+    if array.dtype.kind in "biufUS":
         return array
-    if not all(isinstance(label, str) for label in array.tolist()):
+    plain = array.astype(str)
+    if not all(isinstance(label, str) for label in array.tolist()) or plain.tolist() != array.tolist():
         raise TypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
-    return array.astype(str)
+    return plain
 
 
 def _param_to_json(name: str, value: Any) -> Any:
@@ -372,6 +379,14 @@ def _param_from_json(value: Any) -> Any:
 def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
-    contents: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
+    try:
+        text = json.dumps(header, allow_nan=False).encode()
+    except ValueError:
+        raise ValueError(
+            f"{path} was not written: the model holds numbers that are not finite. Look at its history_."
+        ) from None
+    if len(text) > MAX_BYTES // HEADER_PART:
+        raise ValueError(f"{path} was not written: the names of its features and classes take {size_of(len(text))}.")
+    contents: dict[str, Any] = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
     with written_whole(path) as file:
         write_arrays(file, contents, compressed=True)

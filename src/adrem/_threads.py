@@ -1,17 +1,26 @@
-"""One thread for BLAS while members are trained, however many fits overlap."""
+"""One thread for BLAS while members are trained or asked, however many fits overlap."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _users = 0
 _limits: Any = None
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries to limit, looked up once: that takes milliseconds, which a prediction does not."""
+    import scipy.linalg  # noqa: F401 - which brings its own
+
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -24,7 +33,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
-            _limits = threadpool_limits(1, user_api="blas")
+            _limits = _libraries().limit(limits=1, user_api="blas")
     try:
         yield
     finally:

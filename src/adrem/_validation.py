@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -207,11 +207,11 @@ def _read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
 
 def check_places(X: Any, name: str) -> None:
     """Refuse a sparse matrix whose entries lie outside of it: compiled code would read whatever memory is there."""
-    if not sp.issparse(X):
+    if not sp.issparse(X) or X.ndim != 2:
         return
     try:
-        if X.format == "coo":
-            _check_coordinates(X)
+        if X.format in _PLACES:
+            _PLACES[X.format](X)
         elif hasattr(X, "check_format"):
             copy(X).check_format(full_check=True)  # a copy of the shell: the check puts other arrays into it
     except (ValueError, IndexError, TypeError) as error:
@@ -221,12 +221,31 @@ def check_places(X: Any, name: str) -> None:
         ) from error
 
 
+def _check_diagonals(X: Any) -> None:
+    if X.data.ndim != 2 or X.offsets.shape != (len(X.data),) or len(np.unique(X.offsets)) < len(X.offsets):
+        raise ValueError(f"it has {len(X.data)} diagonals and offsets that are not one for each")
+
+
+def _check_lists(X: Any) -> None:
+    same = len(X.rows) == len(X.data) == X.shape[0]
+    if not same or any(len(places) != len(values) for places, values in zip(X.rows, X.data, strict=True)):
+        raise ValueError("it has not one value for each place")
+
+
 def _check_coordinates(X: Any) -> None:
     for places, size, axis in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "column")):
         if len(places) != len(X.data):
             raise ValueError(f"it has {len(X.data)} values and {len(places)} {axis} indices")
         if len(places) and not 0 <= places.min() <= places.max() < size:
             raise ValueError(f"a {axis} index is not from 0 to {size - 1}")
+
+
+# Forms without a check of their own, which compiled code makes CSR of.
+_PLACES: dict[str, Callable[[Any], None]] = {
+    "coo": _check_coordinates,
+    "dia": _check_diagonals,
+    "lil": _check_lists,
+}
 
 
 def _settled(rows: Matrix, name: str) -> Matrix:
@@ -329,6 +348,7 @@ def _read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool
     weights: NDArray[np.float64] = _check_sample_weight(
         sample_weight, source, dtype=np.float64, ensure_non_negative=True
     )
+    assert_all_finite(weights, input_name="sample_weight")
     largest = float(weights.max(initial=0.0))
     if largest > LARGEST_WEIGHT or 0 < largest < 1 / LARGEST_WEIGHT:
         wrong = "large" if largest > 1 else "small"

@@ -129,8 +129,16 @@ class Recipe:
         return sp.csr_array(sp.hstack(blocks, format="csr"))
 
     def is_for(self, n_features: int) -> bool:
-        """Whether it makes so many features, by numbers that are finite."""
-        return len(self.feature_names) == n_features and bool(np.isfinite([*self.numbers.values()]).all())
+        """Whether it makes so many features, none of them twice, by finite numbers and as many centres as there are."""
+        n_dense = len(self.numbers) + len(self.indicated) + bool(self.numbers)
+        lists = [self.indicated, *self.categories.values(), *self.terms.values()]
+        return (
+            len(self.feature_names) == n_features
+            and len(self.centres) == n_dense
+            and set(self.indicated) <= set(self.numbers)
+            and all(len(set(values)) == len(values) for values in lists)
+            and bool(np.isfinite([*self.numbers.values()]).all())
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All but the two arrays, for JSON."""

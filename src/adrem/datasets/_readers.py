@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.feature_extraction import DictVectorizer
 
-from adrem._archives import PythonObjectsError, read_arrays, read_bounded
+from adrem._archives import PLAIN, PythonObjectsError, TooLargeError, read_arrays, read_bounded
 from adrem._mat import read_variables
 from adrem._types import Matrix
 from adrem.exceptions import DamagedDataError
@@ -37,6 +37,8 @@ def guarded(name: str, form: str, read: Callable[[], Any]) -> Any:
     """Call a reader of somebody else's format; whatever it trips over becomes one clear error."""
     try:
         return read()
+    except TooLargeError as error:
+        raise TooLargeError(str(error) if name in str(error) else f"{name} was not read: {error}.") from error
     except (DamagedDataError, ImportError, MemoryError, KeyboardInterrupt):
         raise
     except BaseException as error:  # such readers raise anything on a damaged file, polars even what is no Exception
@@ -63,7 +65,7 @@ def read_npz(content: bytes, name: str) -> Table:
             ) from error
         raise
     if {"data", "indices", "indptr", "shape"} <= arrays.keys():
-        if arrays.get("format", np.array(b"csr")).item() != b"csr":
+        if arrays.get("format", np.array(b"csr")).tolist() != b"csr":
             raise DamagedDataError(f"{name} holds a sparse matrix that is not CSR: save matrix.tocsr().")
         parts = [arrays.pop(key) for key in ("data", "indices", "indptr", "shape")]
         arrays["x"] = guarded(name, "a CSR matrix", lambda: checked_csr(*parts))
@@ -71,8 +73,9 @@ def read_npz(content: bytes, name: str) -> Table:
     if "classes" not in arrays or table.y is None:
         return table
     classes = arrays["classes"]
-    if table.y.dtype.kind not in "iu" or (len(table.y) and not 0 <= table.y.min() <= table.y.max() < len(classes)):
-        raise DamagedDataError(f"{name}: `y` must hold positions in `classes`, from 0 to {len(classes) - 1}.")
+    inside = table.y.dtype.kind in "iu" and 0 <= table.y.min() <= table.y.max() < classes.size
+    if classes.ndim != 1 or not inside:
+        raise DamagedDataError(f"{name}: `y` must hold positions in the list `classes`, from 0 to {classes.size - 1}.")
     return table._replace(y=classes[table.y])
 
 
@@ -117,12 +120,15 @@ def read_members(content: bytes, name: str, wanted: Collection[str]) -> dict[str
     def unpack() -> dict[str, bytes]:
         if name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                names = [n for n in archive.namelist() if PurePosixPath(n).name in wanted]
-                return {n: read_bounded(archive.open(n), f"{name}, {n}") for n in names}
+                found = [member for member in archive.infolist() if PurePosixPath(member.filename).name in wanted]
+                if any(member.compress_type not in PLAIN for member in found):  # others unpack all of a part at once
+                    raise ValueError("its members are packed by other means than deflate: pack it again")
+                return {m.filename: read_bounded(archive.open(m), f"{name}, {m.filename}") for m in found}
         # All of it, to its checksum at the end: tarfile does not notice where the last bytes are missing.
         inner = read_bounded(gzip.open(io.BytesIO(content)), name)  # noqa: SIM115 - it is closed there
         with tarfile.open(fileobj=io.BytesIO(inner), mode="r:") as archive:
-            members = [m for m in archive.getmembers() if m.isfile() and PurePosixPath(m.name).name in wanted]
+            whole = [m for m in archive.getmembers() if m.isreg() and not m.issparse()]
+            members = [m for m in whole if PurePosixPath(m.name).name in wanted]
             return {m.name: (archive.extractfile(m) or io.BytesIO()).read() for m in members}
 
     members: dict[str, bytes] = guarded(name, "an archive", unpack)
