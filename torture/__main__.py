@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
 from torture.outcomes import Row, as_csv, as_lines, as_page, merged, read_csv, split_page
 
+# Those that keep two cores busy, one after the other; then those that need one each, on two sides.
+BUSY = ("inputs", "fuzz", "files", "models", "numerics", "faults", "peers")
+SIDES = (("load",), ("same", "memory"))
 CHAPTERS = ("inputs", "fuzz", "files", "models", "numerics", "same", "faults", "load", "memory", "peers")
 
 
@@ -23,13 +27,18 @@ def main() -> int:
     strange = set(options.chapters) - set(CHAPTERS)
     if strange:
         parser.error(f"there is no chapter {', '.join(sorted(strange))}")
-    rows: list[Row] = []
-    for name in options.chapters or CHAPTERS:
-        begin = perf_counter()
-        chapter: list[Row] = import_module(f"torture.{name}").run(full=options.full)
-        rows += chapter
-        print("\n".join(as_lines(chapter)), flush=True)
-        print(f"{name}: {perf_counter() - begin:.0f} seconds", file=sys.stderr, flush=True)
+    wanted = options.chapters or CHAPTERS
+    found: dict[str, list[Row]] = {}
+
+    def run(names: tuple[str, ...]) -> None:
+        for name in names:
+            if name in wanted:
+                found[name] = run_chapter(name, options.full)
+
+    run(BUSY)
+    with ThreadPoolExecutor(len(SIDES)) as pool:
+        list(pool.map(run, SIDES))
+    rows = [row for name in CHAPTERS for row in found.get(name, [])]
     if options.output is not None:
         if options.chapters and options.output.exists():  # the other chapters stay as they are
             rows = merged(read_csv(options.output.read_text("utf-8")), rows)
@@ -38,6 +47,14 @@ def main() -> int:
         before, _, after = split_page(options.page.read_text("utf-8"))
         options.page.write_text(f"{before}{as_page(rows)}{after}", "utf-8")
     return int(any(row.failed for row in rows if row.is_about_us))
+
+
+def run_chapter(name: str, full: bool) -> list[Row]:
+    begin = perf_counter()
+    rows: list[Row] = import_module(f"torture.{name}").run(full=full)
+    print("\n".join(as_lines(rows)), flush=True)
+    print(f"{name}: {perf_counter() - begin:.0f} seconds", file=sys.stderr, flush=True)
+    return rows
 
 
 if __name__ == "__main__":

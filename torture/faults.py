@@ -26,7 +26,7 @@ from torture.outcomes import Row
 
 CHAPTER = "faults"
 KILLS, MANY_KILLS = 50, 200
-INTERRUPTS, TERMINATIONS = 10, 4
+INTERRUPTS, TERMINATIONS = 5, 2
 COLD = 25  # every so many kills of adapt there is nothing compiled yet
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from torture.outcomes import ANSWERED, Row
 
-SECONDS = {False: 20, True: 300}
+SECONDS = {False: 10, True: 300}
 STARTS = 240  # seconds more, for what has to be loaded and compiled
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 

@@ -122,9 +122,9 @@ def make_machine(
         fit_intercept=fit_intercept,
         has_kernel=kernel is not None,
     )
-    way_out = "give fewer rows, or float32 instead of float64"
+    way_out = "give fewer rows or features, or float32 instead of float64"
     if plan.machine is GramMachine:
-        way_out = "set machine='rows'"
+        way_out = f"set machine='rows', or {way_out}"
     check_room(plan.memory, "Training", f"{way_out}; the machine would be {plan.path}")
     more = {} if kernel is None else {"kernel": kernel}
     made: Machine = plan.machine(
