@@ -26,7 +26,7 @@ from adrem.exceptions import AmbiguousLabelsWarning
 
 MASK = -1
 TYPES = (np.float64, np.float32, np.float16)
-LARGEST_WEIGHT = 1e100
+LARGEST_WEIGHT = 1e250
 SCALE = "Scale the features: divide all of them by one constant."
 
 
