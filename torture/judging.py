@@ -18,8 +18,8 @@ from torture.outcomes import ANSWERED, REFUSED
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 # Where input is read. An error from elsewhere came after work had begun.
 DOORS = (
-    "_adrem", "_validation", "_classifier", "_choice", "_memory", "_machine", "_gram", "preprocessing", "_adremcv",
-    "_base", "_subspaces", "tca",
+    "_adrem", "_adremcv", "_base", "_choice", "_classifier", "_entries", "_gram", "_machine", "_memory", "_subspaces",
+    "_validation", "preprocessing", "tca",
 )  # fmt: skip
 SHORTEST = 20  # letters of a message that could say anything
 

@@ -17,6 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,10 +110,14 @@ def check_labels(model: Any, pair: Pair) -> None:
         raise RuntimeError("predict and transduction_ differ")
 
 
+def fit_and_check(model: Any, pair: Pair) -> None:
+    check_labels(pair.fit(model), pair)
+
+
 def fit_cases(pair: Pair) -> Iterator[tuple[str, Case]]:
     """A fit of every estimator."""
     for name, model in models().items():
-        yield name, lambda model=model: check_labels(pair.fit(model), pair)  # type: ignore[misc]
+        yield name, partial(fit_and_check, model, pair)
 
 
 def other_cases(dense: Pair, sparse: Pair) -> Iterator[tuple[str, Case]]:
@@ -127,12 +132,12 @@ def other_cases(dense: Pair, sparse: Pair) -> Iterator[tuple[str, Case]]:
         both = sp.vstack([pair.source, pair.target]) if kind == "sparse" else np.vstack([pair.source, pair.target])
         labels = np.concatenate([pair.labels, np.full(pair.target.shape[0], -1)])
         look = diagnose if kind == "dense" else report  # which is a diagnosis and more
-        yield f"{look.__name__}, {kind}", lambda f=look, a=model, p=pair: f(a, *p)  # type: ignore[misc]
-        yield f"estimate_accuracy, {kind}", lambda a=model, p=pair: estimate_accuracy(a, *p)  # type: ignore[misc]
+        yield f"{look.__name__}, {kind}", partial(look, model, *pair)
+        yield f"estimate_accuracy, {kind}", partial(estimate_accuracy, model, *pair)
         for name in (name for name in model_selection.__all__ if name.endswith("Scorer")):
             scorer = getattr(model_selection, name)(**({"C": 0.01} if name == "CircularScorer" else {}))
-            yield f"{name}, {kind}", lambda s=scorer, a=model, X=both, y=labels: s(a, X, y)  # type: ignore[misc]
-        yield f"JointStdScaler, {kind}", lambda X=both: JointStdScaler().fit_transform(X)  # type: ignore[misc]
+            yield f"{name}, {kind}", partial(scorer, model, both, labels)
+        yield f"JointStdScaler, {kind}", partial(JointStdScaler().fit_transform, both)
     each = np.arange(sparse.source.shape[0])
     scaler = DomainStandardScaler(with_mean=False)
     yield "DomainStandardScaler, a domain a row, sparse", lambda: scaler.fit(sparse.source, sample_domain=each)
@@ -142,7 +147,7 @@ def other_cases(dense: Pair, sparse: Pair) -> Iterator[tuple[str, Case]]:
     new_rows = np.tile(dense.target, (2, 1))
     for name, few_rows in (("rbf", AdREM(**FEW, kernel="rbf")), ("similarity", CORAL(C=0.01, form="similarity"))):
         few_rows.fit(dense.source[:1000], dense.labels[:1000], X_target=dense.target[:1000])
-        yield f"predict of 200 000 rows, {name}", lambda m=few_rows: m.predict(new_rows)  # type: ignore[misc]
+        yield f"predict of 200 000 rows, {name}", partial(few_rows.predict, new_rows)
     of_many = SourceOnly(C=0.01).fit(dense.source[:1000], np.arange(1000) % 500)
     yield "predict of 100 000 rows, 500 classes", lambda: of_many.predict(dense.target)
     near = AdREM(**{**FEW, "n_iter": 1}, neighbors=5)

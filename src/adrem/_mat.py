@@ -23,8 +23,8 @@ SPARSE = ("data", "indices", "indptr", "shape")
 
 def read_variables(content: bytes, wanted: Collection[str]) -> tuple[dict[str, Any], list[str]]:
     """The wanted variables of a MATLAB file, sparse ones as CSR, and the names of all that it holds."""
-    # Nothing that lies in the folder of the caller is imported.
     most = available_memory() / 3  # there, on the way, and here
+    # By -P nothing that lies in the folder of the caller is imported.
     command = [sys.executable, "-P", "-m", "adrem._mat", str(most), *wanted]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - ourselves

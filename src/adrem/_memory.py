@@ -17,7 +17,7 @@ from adrem._types import Matrix
 try:
     import resource
 except ImportError:  # where there are no such limits
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # a module, or nothing: who asks it hears an AttributeError
 
 _MEMORY = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")

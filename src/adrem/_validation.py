@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,13 +19,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from adrem._entries import check_places, check_range, settled
 from adrem._types import Matrix
 from adrem.exceptions import AmbiguousLabelsWarning
 
 MASK = -1
 TYPES = (np.float64, np.float32, np.float16)
 LARGEST_WEIGHT = 1e250
-SCALE = "Scale the features: divide all of them by one constant."
 
 
 class Domains(NamedTuple):
@@ -83,7 +81,7 @@ def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: b
     """Read new rows for a fitted estimator."""
     check_is_fitted(estimator, "classes_")
     rows = _read_table(estimator, _match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
-    _check_range({"X": rows}, learns=False)
+    check_range({"X": rows}, learns=False)
     if sample_domain is not None:
         n_source = int(np.count_nonzero(_read_domain(sample_domain, rows.shape[0]) >= 0))
         if n_source and not allow_source:
@@ -202,84 +200,7 @@ def read_candidates(C: Any, domains: Domains, n_folds: int) -> tuple[float, ...]
 
 def _read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     check_places(X, "X")
-    return _settled(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES), "X")
-
-
-def check_places(X: Any, name: str) -> None:
-    """Refuse a sparse matrix whose entries lie outside of it: compiled code would read whatever memory is there."""
-    if not sp.issparse(X) or X.ndim != 2:
-        return
-    try:
-        if X.format in _PLACES:
-            _PLACES[X.format](X)
-        elif hasattr(X, "check_format"):
-            copy(X).check_format(full_check=True)  # a copy of the shell: the check puts other arrays into it
-    except (ValueError, IndexError, TypeError) as error:
-        raise ValueError(
-            f"{name} is a damaged sparse matrix: {error}. Build it anew from rows, columns and values, as "
-            "scipy.sparse.csr_array((values, (rows, columns)), shape=...)."
-        ) from error
-
-
-def _check_diagonals(X: Any) -> None:
-    if X.data.ndim != 2 or X.offsets.shape != (len(X.data),) or len(np.unique(X.offsets)) < len(X.offsets):
-        raise ValueError(f"it has {len(X.data)} diagonals and offsets that are not one for each")
-
-
-def _check_lists(X: Any) -> None:
-    same = len(X.rows) == len(X.data) == X.shape[0]
-    if not same or any(len(places) != len(values) for places, values in zip(X.rows, X.data, strict=True)):
-        raise ValueError("it has not one value for each place")
-
-
-def _check_coordinates(X: Any) -> None:
-    for places, size, axis in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "column")):
-        if len(places) != len(X.data):
-            raise ValueError(f"it has {len(X.data)} values and {len(places)} {axis} indices")
-        if len(places) and not 0 <= places.min() <= places.max() < size:
-            raise ValueError(f"a {axis} index is not from 0 to {size - 1}")
-
-
-# Forms without a check of their own, which compiled code makes CSR of.
-_PLACES: dict[str, Callable[[Any], None]] = {
-    "coo": _check_coordinates,
-    "dia": _check_diagonals,
-    "lil": _check_lists,
-}
-
-
-def _settled(rows: Matrix, name: str) -> Matrix:
-    """Rows of a type that is computed with; a sparse one with its entries in order, each stored once."""
-    if sp.issparse(rows):
-        check_places(rows, name)  # again: forms other than CSR and COO were not looked into
-        rows = type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # without flags that may be stale
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-    return rows.astype(np.float32) if rows.dtype == np.float16 else rows
-
-
-def _largest(rows: Matrix) -> float:
-    values = rows.data if sp.issparse(rows) else rows
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-
-
-def _check_range(tables: dict[str, Matrix], *, learns: bool) -> None:
-    """Refuse numbers whose squares are beyond what their type can hold."""
-    found = {name: _largest(rows) for name, rows in tables.items()}
-    for name, rows in tables.items():
-        most = 0.5 * np.sqrt(np.finfo(rows.dtype).max / max(1, rows.shape[1]))
-        if found[name] > most:
-            raise ValueError(
-                f"{name} holds numbers as large as {found[name]:.3g}, whose squares are too large for {rows.dtype}. "
-                f"{SCALE}"
-            )
-    least = np.sqrt(min(np.finfo(rows.dtype).tiny / np.finfo(rows.dtype).eps for rows in tables.values()))
-    if learns and 0 < max(found.values()) < least:
-        raise ValueError(
-            f"No number in {' or '.join(tables)} is larger than {max(found.values()):.3g}, and the squares of such "
-            f"numbers vanish. {SCALE}"
-        )
+    return settled(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES), "X")
 
 
 def _column_names(X: Any) -> list[Any]:
@@ -328,7 +249,7 @@ def _read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
             f"X_target has {rows.shape[1]} features, X has {estimator.n_features_in_}: both domains need the same "
             "features in the same order."
         )
-    return _settled(rows, "X_target")
+    return settled(rows, "X_target")
 
 
 def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
@@ -423,7 +344,7 @@ def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_
         )
     if not np.all(np.bincount(labels, weights) > 0):
         raise ValueError("sample_weight is zero for every source row of a class: leave its rows out, or weight them.")
-    _check_range({"X": X_source, "X_target": X_target} if X_target.shape[0] else {"X": X_source}, learns=True)
+    check_range({"X": X_source, "X_target": X_target} if X_target.shape[0] else {"X": X_source}, learns=True)
     return Domains(X_source, labels.astype(np.intp), weights, X_target, classes)
 
 
