@@ -67,8 +67,7 @@ def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
 def test_the_tables_of_robustness_are_made_from_their_results() -> None:
     rows = read_torture((DOCS / "results" / "torture.csv").read_text("utf-8"))
     assert split_page((DOCS / "robustness.md").read_text("utf-8"))[1] == as_page(rows)
-    # The one failure that is known, and told on the page: BLAS in threads other than the main one.
-    assert [row.what for row in rows if row.is_about_us and row.failed] == ["8 fits at once"]
+    assert [row.what for row in rows if row.is_about_us and row.failed] == []
 
 
 def test_the_example_of_the_page_on_trust_prints_what_it_says() -> None:

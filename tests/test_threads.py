@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from adrem import AdREM
@@ -23,6 +25,25 @@ def test_the_limit_is_lifted_by_the_last_of_overlapping_fits() -> None:
         first.close()
         assert blas_threads() == {1}
         second.close()
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_thread_sets_the_limit_even_where_another_holds_it_and_a_third_lifts_it(held: bool) -> None:
+    def inside(enter: ExitStack) -> set[int]:
+        enter.enter_context(one_blas_thread())
+        return blas_threads()
+
+    with ExitStack() as outside, ThreadPoolExecutor(2) as threads:
+        if held:
+            outside.enter_context(threadpool_limits(2, user_api="blas"))
+        before = blas_threads()
+        first, second = ExitStack(), ExitStack()
+        assert threads.submit(inside, first).result() == {1}
+        assert inside(second) == {1}
+        first.close()
+        assert blas_threads() == {1}
+        threads.submit(second.close).result()
         assert blas_threads() == before
 
 

@@ -23,6 +23,13 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
+def _free_control() -> None:
+    """Let the next thread that asks set the limit: threadpoolctl 3.8 heeds only the first, ours come in any order."""
+    for library in _libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Members bring threads of their own, and the same figures shall come out however many these are.
@@ -33,6 +40,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
+            _free_control()
             _limits = _libraries().limit(limits=1, user_api="blas")
     try:
         yield
@@ -40,4 +48,6 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
+                _free_control()
                 _limits.restore_original_limits()
+                _free_control()
