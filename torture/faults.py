@@ -106,7 +106,7 @@ def terminate_row(stage: Stage, scene: Scene) -> Row:
 
 def interrupt_row(stage: Stage, scene: Scene, jobs: str) -> Row:
     """Ctrl-C in a scene."""
-    usual = run_undisturbed(scene, stage.numba)
+    usual = run_undisturbed(scene, stage.numba, loaded=False)  # as a person would start it
 
     def one(case: int) -> str:
         stroke = draw(scene, usual, case, signal.SIGINT, PARTS)

@@ -91,7 +91,7 @@ def try_case(case: DiskCase, usual: Undisturbed, numba: Path, *, read_only: bool
             _mount(disk, "remount,ro")
         else:
             fill(disk, case.room)
-        ended = run_to_end(*_command(case, folder, disk, numba))
+        ended = run_to_end(*_command(case, folder, disk, numba), loaded=not case.to_stdout)
         if case.scene.outputs(disk) != before and case.part not in CACHES:
             return "what stood there is damaged"
         left = [name for name in files_in(disk) if is_hidden(name) and name != BALLAST and ".incoming" not in name]

@@ -67,13 +67,13 @@ def _files(folder: Path) -> list[str]:
         return []
 
 
-def run_undisturbed(scene: Scene, numba: Path, *, earlier: bool = False) -> Undisturbed:
+def run_undisturbed(scene: Scene, numba: Path, *, earlier: bool = False, loaded: bool = True) -> Undisturbed:
     """Run a scene, watched for when it begins to work, and when it first and last writes."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         scene.prepare(folder, earlier=earlier)
         seen = _files(folder)
-        with started(scene.command, folder, environment(folder, numba)) as running:
+        with started(scene.command, folder, environment(folder, numba), loaded=loaded) as running:
             running.wait_for(lambda: running.has_spoken or _files(folder) != seen)
             worked = monotonic()
             running.wait_for(lambda: _files(folder) != seen)
@@ -105,7 +105,7 @@ def kill(scene: Scene, undisturbed: Undisturbed, stroke: Stroke, case: int, numb
         problem = _left(scene, folder, before, undisturbed.outputs)
         if problem:
             return f"{stroke}: {problem}"
-        again = run_to_end(scene.command, folder, environment(folder, numba))
+        again = run_to_end(scene.command, folder, environment(folder, numba), loaded=True)
         problem = _again(scene, folder, {**before, **undisturbed.outputs}, undisturbed.ended, again)
         return f"{stroke}, and once more: {problem}" if problem else SURVIVED
 
@@ -125,18 +125,20 @@ def interrupt(scene: Scene, undisturbed: Undisturbed, stroke: Stroke, case: int,
     """Press Ctrl-C: a line at most, the code of Ctrl-C, and nothing half-written."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        before, ended = _strike(scene, stroke, folder, case, numba)
+        before, ended = _strike(scene, stroke, folder, case, numba, loaded=False)
         problem = _left(scene, folder, before, undisturbed.outputs)
         if not problem and not _too_early(stroke, ended):
             problem = _said(ended, undisturbed.ended)
         return f"{stroke}: {problem}" if problem else SURVIVED
 
 
-def _strike(scene: Scene, stroke: Stroke, folder: Path, case: int, numba: Path) -> tuple[dict[str, Any], Ended]:
+def _strike(
+    scene: Scene, stroke: Stroke, folder: Path, case: int, numba: Path, *, loaded: bool = True
+) -> tuple[dict[str, Any], Ended]:
     """Run a scene until it is struck: what stood in the folder before, and how it ended."""
     scene.prepare(folder, earlier=case % 2 == 1)
     before = scene.outputs(folder)
-    with started(scene.command, folder, environment(folder, numba)) as running:
+    with started(scene.command, folder, environment(folder, numba), loaded=loaded) as running:
         stroke.fall(running, folder, files_in(folder))
         return before, running.end()
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile
 from time import monotonic, sleep
-from typing import IO
+from typing import IO, Protocol
+
+from torture.faults_fork import Forked
 
 LAUNCHER = Path(__file__).with_name("faults_launcher.py")
 PATIENCE = 180.0  # seconds after which a process counts as hanging
@@ -33,11 +35,24 @@ class Ended:
         return [line for line in self.err.splitlines() if line.startswith("adrem: ")]
 
 
+class Process(Protocol):
+    """What is asked of a process, however it was started."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
 @dataclass
 class Running:
     """A process in a group of its own, and what it has said so far."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     out: IO[bytes]
     err: IO[bytes]
     began: float = field(default_factory=monotonic)
@@ -59,8 +74,12 @@ class Running:
         return True
 
     def send(self, number: signal.Signals) -> None:
-        if not self.ended:
+        if self.ended:
+            return
+        try:
             os.killpg(self.process.pid, number)
+        except ProcessLookupError:  # it has no group of its own yet
+            os.kill(self.process.pid, number)
 
     def end(self) -> Ended:
         """Wait until it has ended; one that hangs is killed, which its code tells."""
@@ -69,11 +88,12 @@ class Running:
         except subprocess.TimeoutExpired:
             self.send(signal.SIGKILL)
             self.process.wait()
+        code = self.process.wait()
         words = []
         for file in (self.out, self.err):
             file.seek(0)
             words.append(file.read().decode())
-        return Ended(self.process.returncode, *words)
+        return Ended(code, *words)
 
 
 def command_of(words: list[str], url: str | None = None) -> list[str]:
@@ -83,18 +103,25 @@ def command_of(words: list[str], url: str | None = None) -> list[str]:
 
 
 @contextmanager
-def started(command: list[str], folder: Path, environment: dict[str, str]) -> Iterator[Running]:
-    """A process that works in a folder; none of its group is left in the end."""
-    with TemporaryFile() as out, TemporaryFile() as err:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**without_data(), **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
+def started(
+    command: list[str], folder: Path, environment: dict[str, str], *, loaded: bool = False
+) -> Iterator[Running]:
+    """A process that works in a folder, with the libraries loaded or not; none of its group is left in the end."""
+    with NamedTemporaryFile() as out, NamedTemporaryFile() as err:
+        environment = {**without_data(), **environment}
+        process: Process
+        if loaded:
+            process = Forked(command, folder, environment, out.name, err.name)
+        else:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
         running = Running(process, out, err)
         try:
             yield running
@@ -103,9 +130,9 @@ def started(command: list[str], folder: Path, environment: dict[str, str]) -> It
             process.wait()
 
 
-def run_to_end(command: list[str], folder: Path, environment: dict[str, str]) -> Ended:
+def run_to_end(command: list[str], folder: Path, environment: dict[str, str], *, loaded: bool = False) -> Ended:
     """Run it undisturbed."""
-    with started(command, folder, environment) as running:
+    with started(command, folder, environment, loaded=loaded) as running:
         return running.end()
 
 
