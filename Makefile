@@ -5,18 +5,21 @@ OLDEST := .venv-oldest/bin
 # How many processes share the tests; each trains on one thread. `make test WORKERS=0` runs them in one.
 WORKERS ?= 2
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
-test test-oldest check-dist: export OMP_NUM_THREADS = 1
+test test-all test-oldest check-dist: export OMP_NUM_THREADS = 1
 # What has to work with other versions, and as installed: the model, its files and the command line.
 CORE := $(addprefix tests/, test_adrem.py test_golden.py test_no_network.py test_package.py test_persistence.py \
   test_sources.py test_validation.py cli/test_adapt.py cli/test_app.py columns machines/test_kernels.py report/test_page.py)
 
-.PHONY: demo test test-oldest torture torture-full dist check-dist audit lint types figures results check clean
+.PHONY: demo test test-all test-oldest docs torture torture-full dist check-dist audit lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
 
-test: .venv/.dev ## run the tests; those on real data need ADREM_DATA
-	$(BIN)/python $(PYTEST)
+test: .venv/.dev ## run the core of the tests
+	$(BIN)/python $(PYTEST) -m "not nightly and not thorough"
+
+test-all: test ## run the rest too: real data (ADREM_DATA), browsers, and what takes longer
+	$(BIN)/python $(PYTEST) -m "thorough and not nightly"
 
 test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest versions that pyproject.toml allows
 	$(OLDEST)/python $(PYTEST) $(CORE)
@@ -44,6 +47,10 @@ audit: ## look up what an installation brings among the known vulnerabilities; w
 	build/audit/bin/python -m pip install --quiet pip-audit
 	build/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement build/audit.txt
 
+docs: .venv/.docs ## build the pages into build/site, and follow every link in them
+	$(BIN)/mkdocs build --strict
+	$(BIN)/python .ci/check_site.py build/site
+
 lint: .venv/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -67,7 +74,7 @@ results: .venv/.dev ## run the paper's benchmark on the data in ADREM_DATA, and 
 	  $(BIN)/adrem bench figure $$figure -o docs/pictures && mv docs/pictures/$$figure.csv docs/results/; done
 	$(BIN)/python benchmarks/results_page.py
 
-check: lint types test ## all that continuous integration checks
+check: lint types test-all docs ## all that continuous integration checks
 
 clean:
 	rm -rf .venv .venv-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
@@ -84,6 +91,10 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	if command -v g++ >/dev/null; then $(BIN)/python -m pip install --quiet --editable ".[oracle]"; fi
 	touch $@ .venv/.demo
+
+.venv/.docs: .venv/.demo
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
 
 .venv/.torture: .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable ".[torture]"

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from commands import Command
+from reviews import write_reviews
 from sklearn.datasets import dump_svmlight_file
 
 from adrem import AdREM
@@ -39,19 +40,7 @@ def adapted(adrem: Command, *words: object) -> dict[str, Any]:
 
 def test_amazon_as_text(adrem: Command, folder: Path) -> None:
     """Words written out as a column of text, each as often as it is counted."""
-    data = load("amazon-reviews")
-    pair = data.pair("B", "K", preprocess=False)
-    assert data.feature_names is not None
-    names = np.asarray(data.feature_names)
-    single = np.array(["_" not in name and name.isalnum() and len(name) > 1 for name in names])
-    words = names[single]
-    for name, X, y in (("books.csv", pair.X_source, pair.y_source), ("kitchen.csv", pair.X_target, pair.y_target)):
-        counts = X[:, np.flatnonzero(single)].tocsr()
-        texts = []
-        for k in range(counts.shape[0]):
-            row = slice(counts.indptr[k], counts.indptr[k + 1])
-            texts.append(" ".join(np.repeat(words[counts.indices[row]], counts.data[row].astype(int))))
-        pl.DataFrame({"review": texts, "stars": y}).write_csv(folder / name)
+    write_reviews(folder)
     summary = adapted(
         adrem, "books.csv", "kitchen.csv", "--label", "stars", "--target-label", "stars", "--report", "page.html"
     )

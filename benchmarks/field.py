@@ -1,0 +1,162 @@
+"""The libraries of the field on the same rows: what they take, how long they take, how right they are.
+
+    ADREM_DATA=folder python benchmarks/field.py adrem skada POT --out docs/results/field.csv
+    ADREM_DATA=folder python benchmarks/field.py adapt --out docs/results/field.csv       # in an environment that has it
+
+Every method that needs no label of the target, with its own defaults; where a library wants a classifier to go with it,
+scikit-learn's LinearSVC. Each runs in a process of its own, which may take two minutes and eight gigabytes. Rows of a
+library replace those it had in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from csv_files import read_csv, write_csv
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from adrem.datasets import load
+
+TASKS = {
+    "digits": ("digits-shift", "S-T"),
+    "Office-31": ("office-31-resnet50", "A-W"),
+    "Amazon": ("amazon-reviews", "B-D"),
+}
+SECONDS, BYTES = 120, 8 * 2**30
+Labeller = Callable[[Any, Any, Any], Any]
+
+
+def of_adrem() -> dict[str, tuple[Labeller, Any]]:
+    from adrem import AdREM, baselines
+
+    models = {"AdREM": AdREM, **{name: getattr(baselines, name) for name in baselines.__all__}}
+
+    def label(model: Any) -> Labeller:
+        return lambda X, y, Z: model(random_state=0).fit(X, y, X_target=Z).transduction_
+
+    return {name: (label(model), model()) for name, model in models.items()}
+
+
+def of_skada() -> dict[str, tuple[Labeller, Any]]:
+    import skada
+
+    from adrem.benchmark.peers import known_peers
+
+    def label(name: str) -> Labeller:
+        def run(X: Any, y: Any, Z: Any) -> Any:
+            domain = np.repeat([1, -2], [X.shape[0], Z.shape[0]])
+            rows = sp.csr_matrix(sp.vstack([X, Z])) if sp.issparse(X) else np.vstack([X, Z])
+            model = getattr(skada, name)()
+            model.fit(rows, np.concatenate([y, np.full(Z.shape[0], -1)]), sample_domain=domain)
+            return model.predict(Z, sample_domain=domain[X.shape[0] :])
+
+        return run
+
+    return {name: (label(name), getattr(skada, name)()) for name in known_peers()}
+
+
+def of_pot() -> dict[str, tuple[Labeller, Any]]:
+    import ot.da
+
+    def label(name: str) -> Labeller:
+        def run(X: Any, y: Any, Z: Any) -> Any:
+            moved = getattr(ot.da, name)().fit_transform(Xs=X, ys=y, Xt=Z)
+            return LinearSVC(random_state=0).fit(moved, y).predict(Z)
+
+        return run
+
+    names = ("EMDTransport", "SinkhornTransport", "SinkhornLpl1Transport", "EMDLaplaceTransport", "LinearTransport")
+    return {name: (label(name), getattr(ot.da, name)()) for name in names}
+
+
+def of_adapt() -> dict[str, tuple[Labeller, Any]]:
+    from adapt import feature_based, instance_based
+
+    places = {**dict.fromkeys(("CORAL", "SA", "TCA"), feature_based)}
+    places |= dict.fromkeys(
+        ("KMM", "KLIEP", "LDM", "ULSIF", "RULSIF", "NearestNeighborsWeighting", "IWC"), instance_based
+    )
+
+    def label(name: str) -> Labeller:
+        def run(X: Any, y: Any, Z: Any) -> Any:
+            model = getattr(places[name], name)(LinearSVC(random_state=0), Xt=Z, random_state=0, verbose=0)
+            return model.fit(X, y).predict(Z)
+
+        return run
+
+    return {name: (label(name), getattr(places[name], name)(LinearSVC())) for name in places}
+
+
+LIBRARIES = {"adrem": of_adrem, "skada": of_skada, "POT": of_pot, "adapt": of_adapt}
+
+
+def measure(library: str, method: str, task: str) -> dict[str, Any]:
+    """One method on one task: an accuracy in percent and seconds, or why there is none."""
+    X, y, Z, truth = load(TASKS[task][0]).pair(TASKS[task][1])
+    codes = np.unique(y, return_inverse=True)
+    label, _ = LIBRARIES[library]()[method]
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    warnings.simplefilter("ignore")
+    begin = perf_counter()
+    try:
+        given = codes[0][np.asarray(label(X, codes[1], Z), dtype=int)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the method's result
+        return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"}
+    return {"accuracy": f"{100 * np.mean(given == truth):.1f}", "seconds": f"{perf_counter() - begin:.1f}"}
+
+
+def check(library: str, method: str, _task: str) -> dict[str, Any]:
+    """How many of scikit-learn's checks an estimator passes."""
+    _, estimator = LIBRARIES[library]()[method]
+    warnings.simplefilter("ignore")
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    states = [result["status"] for result in results]
+    return {"passed": states.count("passed"), "checks": len(states) - states.count("skipped")}
+
+
+def in_a_process(work: Callable[[str, str, str], dict[str, Any]], *words: str) -> dict[str, Any]:
+    """What it returns, or that it took too long or crashed."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        try:
+            return pool.apply_async(work, words).get(SECONDS)
+        except multiprocessing.TimeoutError:
+            return {"failure": f"more than {SECONDS} seconds"}
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the library's result
+            return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="+", choices=list(LIBRARIES))
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    rows = [
+        row
+        for row in (read_csv(options.out) if options.out.exists() else [])
+        if row["library"] not in options.libraries
+    ]
+    for library in options.libraries:
+        for method in LIBRARIES[library]():
+            for task in (*TASKS, "checks"):
+                found = in_a_process(check if task == "checks" else measure, library, method, task)
+                row = {"library": library, "version": version(library), "method": method, "task": task}
+                row |= {key: found.get(key, "") for key in ("accuracy", "seconds", "passed", "checks", "failure")}
+                rows.append(row)
+                print(*row.values(), flush=True)
+                write_csv(options.out, list(row), rows)
+
+
+if __name__ == "__main__":
+    main()

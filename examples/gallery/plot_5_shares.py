@@ -1,0 +1,24 @@
+"""
+# Classes that are not equally common
+
+The draws give every class the same share. Where the target has few rows of some classes, the shares are better
+estimated: `class_prior="estimate"`.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from adrem import AdREM
+from adrem.datasets import load_digits_shift
+from adrem.plotting import plot_class_shares
+
+X_source, y_source, X_target, y_target = load_digits_shift()
+rare = np.isin(y_target, (1, 8, 9)) & (np.arange(len(y_target)) % 5 > 0)  # four of five are not there
+X_target, y_target = X_target[~rare], y_target[~rare]
+
+picture, panels = plt.subplots(1, 2, figsize=(11, 4), sharex=True, layout="constrained")
+for panel, prior in zip(panels, ("uniform", "estimate"), strict=True):
+    model = AdREM(class_prior=prior, random_state=0).fit(X_source, y_source, X_target=X_target)
+    plot_class_shares(model, y_source=y_source, ax=panel)
+    accuracy = 100 * np.mean(model.transduction_ == y_target)
+    panel.set_title(f"class_prior={prior!r}: {accuracy:.1f} % right")

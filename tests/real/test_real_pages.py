@@ -1,0 +1,27 @@
+"""Pages whose blocks need real data do what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from pages import ROOT, Reader, blocks_of
+from reviews import write_reviews
+
+mpl.use("Agg")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+READERS_HAVE = {"README.md": write_reviews, "files.md": write_reviews}
+
+
+def needs_data(page: Path) -> bool:
+    return any(block.remark.startswith("needs") for block in blocks_of(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if needs_data(page)], ids=lambda page: page.name)
+def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
+    if page.name in READERS_HAVE:
+        READERS_HAVE[page.name](tmp_path)
+    reader = Reader(page, tmp_path)
+    for block in blocks_of(page):
+        reader.follow(block)
