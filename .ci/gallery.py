@@ -1,4 +1,4 @@
-"""How the gallery of the pages is made: only programs whose names begin with plot_ are run, in the order of their names."""
+"""How the gallery of the pages is made: programs whose names begin with plot_ are run, in the order of their names."""
 
 conf = {
     "filename_pattern": r"plot_",

@@ -1,7 +1,7 @@
 """The libraries of the field on the same rows: what they take, how long they take, how right they are.
 
     ADREM_DATA=folder python benchmarks/field.py adrem skada POT --out docs/results/field.csv
-    ADREM_DATA=folder python benchmarks/field.py adapt --out docs/results/field.csv       # in an environment that has it
+    ADREM_DATA=folder python benchmarks/field.py adapt --out docs/results/field.csv   # where it is installed
 
 Every method that needs no label of the target, with its own defaults; where a library wants a classifier to go with it,
 scikit-learn's LinearSVC. Each runs in a process of its own, which may take two minutes and eight gigabytes. Rows of a
@@ -111,7 +111,7 @@ def measure(library: str, method: str, task: str) -> dict[str, Any]:
     begin = perf_counter()
     try:
         given = codes[0][np.asarray(label(X, codes[1], Z), dtype=int)]
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the method's result
+    except Exception as error:  # whatever it is, it is the method's result
         return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"}
     return {"accuracy": f"{100 * np.mean(given == truth):.1f}", "seconds": f"{perf_counter() - begin:.1f}"}
 
@@ -133,7 +133,7 @@ def in_a_process(work: Callable[[str, str, str], dict[str, Any]], *words: str) -
             return pool.apply_async(work, words).get(SECONDS)
         except multiprocessing.TimeoutError:
             return {"failure": f"more than {SECONDS} seconds"}
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the library's result
+        except Exception as error:  # whatever it is, it is the library's result
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"}
 
 

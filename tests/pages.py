@@ -105,7 +105,7 @@ class Reader:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "COLUMNS": "80", "PYTHONWARNINGS": "default"}
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block.text],
+            ["/bin/bash", "-euo", "pipefail", "-c", block.text],
             cwd=self.folder,
             env=environment,
             capture_output=True,

@@ -20,7 +20,7 @@ KINDS = {"python", "sh", "text", "toml", "csv", "yaml", ""}
 
 
 def runs(page: Path) -> bool:
-    return any(block.is_run and not block.remark or block.title for block in blocks_of(page))
+    return any((block.is_run and not block.remark) or block.title for block in blocks_of(page))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=lambda page: page.name)
