@@ -21,7 +21,8 @@ from csv_files import write_csv
 from adrem import AdREM
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.datasets import DataSet, DomainPair, load
-from adrem.diagnostics import Sides, examine
+from adrem.diagnostics import Sides
+from adrem.diagnostics._diagnosis import examine
 
 KEPT = 0.15
 CHOICES = ("adapted", "unsure", "source")

@@ -57,7 +57,7 @@ class AdREM(DomainClassifier):
     A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a
     random, class-balanced and growing subset of the target joins the source with its current labels, the classifier is
     trained on both, and labels all of the target anew. Several such runs, each with its own draws, take a majority
-    vote [1]_.
+    vote [1].
 
     Parameters
     ----------
@@ -169,6 +169,11 @@ class AdREM(DomainClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where ``X`` had names that are all strings.
 
+    See Also
+    --------
+    AdREMCV : Choose among several forms of it without labels of the target.
+    adrem.diagnostics.diagnose : Say how far to trust a model.
+
     Notes
     -----
     ``decision_function`` gives the votes for every class, plus the members' mean confidence, squashed below half a
@@ -176,7 +181,7 @@ class AdREM(DomainClassifier):
 
     References
     ----------
-    .. [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
+    - [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
 
     Examples
     --------
@@ -403,19 +408,34 @@ class AdREM(DomainClassifier):
         return Work(len(domains.classes), n_members, n_jobs, folds, n_kept)
 
     def fit_memory(self, X: Any, y: Any, *, sample_domain: ArrayLike | None = None, X_target: Any = None) -> int:
-        """At most about how many bytes ``fit`` would take for these rows, besides the rows themselves.
+        """Tell at most about how many bytes ``fit`` would take for these rows, besides the rows themselves.
 
         Nothing is trained. ``fit`` itself refuses, before its work, what would not fit into the memory that is free.
         What neighbours take is not in it.
 
         Parameters
         ----------
-        X, y, sample_domain, X_target
-            As for ``fit``.
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            The rows of the source, or of both domains, as for ``fit``.
+        y : array-like of shape (n_rows,)
+            Their labels, as for ``fit``.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as for ``fit``.
+        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
+            The rows of the target, as for ``fit``.
 
         Returns
         -------
         int
+            A number of bytes.
+
+        Examples
+        --------
+        >>> from adrem import AdREM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
+        >>> AdREM().fit_memory(X_source, y_source, X_target=X_target) < 10**7
+        True
         """
         from adrem.machines._choice import plan_machine
         from adrem.machines._tables import Outline
@@ -440,7 +460,7 @@ class AdREM(DomainClassifier):
     def _make_kernel(self, table: Matrix) -> Kernel | None:
         if self._is_linear:
             return None
-        from adrem.machines import Kernel, scale_of
+        from adrem.machines._kernel import Kernel, scale_of
 
         if self.machine == "rows":
             raise ValueError("A kernel needs the similarities of all rows: set machine='auto'.")
@@ -554,24 +574,32 @@ def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray
 
     Parameters
     ----------
-    X_source, y_source
-        Rows and labels of the source.
-    X_target
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Rows of the source.
+    y_source : array-like of shape (n_source,)
+        Labels of the source.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
         Rows of the target.
-    **params
+    **params : dict
         Parameters of `AdREM`.
 
     Returns
     -------
     ndarray of shape (n_target,)
+        A label for every row of the target.
+
+    See Also
+    --------
+    AdREM : The same as a classifier, which goes on labelling new rows and tells of the votes.
 
     Examples
     --------
     >>> from adrem import adapt
     >>> from adrem.datasets import make_rotated_arcs
     >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
-    >>> adapt(X_source, y_source, X_target, random_state=0).shape == y_target.shape
-    True
+    >>> labels = adapt(X_source, y_source, X_target, random_state=0)
+    >>> float((labels == y_target).mean())
+    1.0
     """
     if X_target is None:
         raise ValueError("adapt needs the rows of the target: pass X_target.")

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from adrem.columns import Recipe, assign_roles, make_recipe
-from adrem.columns.recipe import ABSENT, CONSTANT, WORD
+from adrem.columns import Recipe
+from adrem.columns.recipe import ABSENT, CONSTANT, WORD, make_recipe
+from adrem.columns.roles import assign_roles
 from adrem.preprocessing import JointStdScaler
 
 TEXTS = ["A fine, fine book I read", "not a fine book at all", "It's a bad 2 pan for eggs", "this pan is very good"]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from adrem.columns import assign_roles
+from adrem.columns.roles import assign_roles
 
 N = 60
 

@@ -13,8 +13,8 @@ from problems import make_blobs_shift
 
 from adrem import AdREM, baselines
 from adrem.datasets import DomainPair, load_digits_shift
-from adrem.diagnostics import AccuracyEstimate, check_rows, estimate_accuracy
-from adrem.diagnostics._accuracy import _with_bounds
+from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics._accuracy import _with_bounds, check_rows
 
 
 def overlapping(spread: float, seed: int, n_classes: int = 3) -> DomainPair:

@@ -16,7 +16,8 @@ from sklearn.svm import SVC
 from adrem import AdREM, save
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
-from adrem.machines import Kernel, _kernel, scale_of
+from adrem.machines import Kernel, _kernel
+from adrem.machines._kernel import scale_of
 
 Array = NDArray[np.float64]
 TIGHT: dict[str, Any] = {"C": 1.0, "tol": 1e-6, "random_state": 0, "n_estimators": 2, "n_iter": 3}

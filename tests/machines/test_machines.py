@@ -14,7 +14,8 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from adrem.machines import LOSSES, Machine, Solution, decide, make_machine, one_vs_rest
+from adrem.machines import Machine, Solution, decide, make_machine, one_vs_rest
+from adrem.machines._losses import LOSSES
 
 PATHS = ("gram", "rows")
 FORMS = ("dense", "csr")

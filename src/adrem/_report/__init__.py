@@ -28,25 +28,48 @@ def report(
     ----------
     model : AdREM or a baseline
         A fitted model.
-    X_source, y_source, X_target
-        What it was fitted to.
-    title : str
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Rows of the source that it was fitted to.
+    y_source : array-like of shape (n_source,)
+        Their labels.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Rows of the target that it was fitted to.
+    title : str, default="A new domain, labelled"
         What stands at the top.
     feature_names : sequence of str, default=None
         Names of the features; by default those that the model has seen, else their numbers.
     source_rows, target_rows : sequence of str, default=None
         What each row says, for whoever points at it.
-    y_target : array-like, default=None
+    y_target : array-like of shape (n_target,), default=None
         Labels of the target, where they are known after all: only to show the accuracy.
 
     Returns
     -------
     Report
         A notebook shows it; ``save`` writes it to a file, ``diagnosis`` has its numbers.
+
+    Raises
+    ------
+    ValueError
+        If the rows are not those that the model was fitted to.
+
+    See Also
+    --------
+    adrem.diagnostics.diagnose : The numbers of the page without the page.
+
+    Examples
+    --------
+    >>> import adrem
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> page = adrem.report(model, X_source, y_source, X_target, title="Arcs")
+    >>> page.diagnosis.verdict.sentence
+    'Of the two, take the adapted labels.'
     """
     import numpy as np
 
-    from adrem.diagnostics import examine
+    from adrem.diagnostics._diagnosis import examine
 
     for name, rows, table in (("source_rows", source_rows, X_source), ("target_rows", target_rows, X_target)):
         if rows is not None and len(rows) != np.shape(table)[0]:

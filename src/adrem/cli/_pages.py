@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from adrem._persistence import Bundle
     from adrem._report import Report
     from adrem.columns.pair import Pair
-    from adrem.diagnostics import Examination
+    from adrem.diagnostics._diagnosis import Examination
 
 
 def check_pages() -> None:

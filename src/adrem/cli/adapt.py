@@ -121,7 +121,7 @@ def adapt(
     from adrem.columns import make_pair, read_file
     from adrem.columns.labelling import adapt_pair, label_rows
     from adrem.columns.pair import select
-    from adrem.diagnostics import check_rows, estimate_examined
+    from adrem.diagnostics._accuracy import check_rows, estimate_examined
 
     with stage(f"Reading {source} and {target}"):
         tables = read_file(source), read_file(target)

@@ -31,7 +31,7 @@ def demo(
     from adrem import AdREM
     from adrem._report import About, make_page
     from adrem.datasets import load_digits_shift
-    from adrem.diagnostics import examine
+    from adrem.diagnostics._diagnosis import examine
 
     X_source, y_source, X_target, y_target = load_digits_shift()
     say(f"Source: {len(y_source)} labelled digits. Target: {len(y_target)} digits through a poor camera.")

@@ -2,7 +2,6 @@
 
 from adrem.columns.pair import Pair, make_pair
 from adrem.columns.reading import FileTable, read_file
-from adrem.columns.recipe import Recipe, make_recipe
-from adrem.columns.roles import Role, assign_roles
+from adrem.columns.recipe import Recipe
 
-__all__ = ["FileTable", "Pair", "Recipe", "Role", "assign_roles", "make_pair", "make_recipe", "read_file"]
+__all__ = ["FileTable", "Pair", "Recipe", "make_pair", "read_file"]

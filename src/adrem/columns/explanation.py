@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adrem._persistence import Bundle
-from adrem.diagnostics import Voice, voices
+from adrem.diagnostics._voices import Voice, voices
 
 
 def explain(bundle: Bundle, n: int = 10) -> list[Voice]:

@@ -15,7 +15,7 @@ from adrem._types import Matrix
 from adrem.columns.pair import Pair
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import Recipe, Report
-from adrem.diagnostics import Examination, confidence_of, examine
+from adrem.diagnostics._diagnosis import Examination, confidence_of, examine
 
 if TYPE_CHECKING:
     from polars import DataFrame

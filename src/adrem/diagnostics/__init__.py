@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from adrem.diagnostics._accuracy import AccuracyEstimate, check_rows, estimate_accuracy, estimate_examined
-from adrem.diagnostics._diagnosis import (
-    Bin,
-    ClassShare,
-    Diagnosis,
-    Examination,
-    Move,
-    Spread,
-    Step,
-    UncertainRow,
-    confidence_of,
-    diagnose,
-    examine,
-)
+from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics._diagnosis import diagnose
 from adrem.diagnostics._evidence import Evidence, Sides
+from adrem.diagnostics._findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics._gap import DomainGap, TellingFeature
 from adrem.diagnostics._map import Map
 from adrem.diagnostics._verdict import Verdict
-from adrem.diagnostics._voices import Voice, voices
+from adrem.diagnostics._voices import Voice
 
 __all__ = [
     "AccuracyEstimate",
@@ -29,7 +18,6 @@ __all__ = [
     "Diagnosis",
     "DomainGap",
     "Evidence",
-    "Examination",
     "Map",
     "Move",
     "Sides",
@@ -39,11 +27,6 @@ __all__ = [
     "UncertainRow",
     "Verdict",
     "Voice",
-    "check_rows",
-    "confidence_of",
     "diagnose",
     "estimate_accuracy",
-    "estimate_examined",
-    "examine",
-    "voices",
 ]

@@ -32,7 +32,7 @@ CONFIDENCE = 1.645  # standard errors, of the rows that happen to be in the targ
 class AccuracyEstimate:
     """How accurate the labels of the target seem to be.
 
-    Attributes
+    Parameters
     ----------
     accuracy : float
         The estimate: `confidence` and `drift` together.
@@ -46,6 +46,17 @@ class AccuracyEstimate:
         calibrated there promise too much for the target.
     difference_of_confidences : float
         Another estimate: the accuracy on held-out rows of the source, less what confidence is lost in the target.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.diagnostics import estimate_accuracy
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(rotation=40, random_state=0)
+    >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> found = estimate_accuracy(model, X_source, y_source, X_target)
+    >>> found.low <= found.accuracy <= found.high
+    True
     """
 
     accuracy: float
@@ -67,21 +78,36 @@ def estimate_accuracy(
     ----------
     model : AdREM, AdREMCV or a baseline
         A fitted model; of an `AdREMCV` it is the one that was taken.
-    X_source, y_source, X_target
-        What it was fitted to. Rows of several sources count as one, and all of them the same, whatever their weight.
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Rows of the source that it was fitted to. Those of several sources count as one, and all of them the same,
+        whatever their weight.
+    y_source : array-like of shape (n_source,)
+        Their labels.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Rows of the target that it was fitted to.
     random_state : int, default=0
         Seed of the folds.
 
     Returns
     -------
     AccuracyEstimate
+        The estimate as ``accuracy``, its bounds ``low`` and ``high``, and what it is made of.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer than three rows in the source, or the target has.
+
+    See Also
+    --------
+    diagnose : What else can be said without a label of the target.
 
     Examples
     --------
     >>> from adrem import AdREM
     >>> from adrem.datasets import load_digits_shift
     >>> from adrem.diagnostics import estimate_accuracy
-    >>> X_source, y_source, X_target, y_target = load_digits_shift()
+    >>> X_source, y_source, X_target, y_target = (part[::3] for part in load_digits_shift())
     >>> model = AdREM(C=0.1, n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
     >>> found = estimate_accuracy(model, X_source, y_source, X_target)
     >>> bool(found.low < (model.transduction_ == y_target).mean() < found.high)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from adrem._types import Matrix
 from adrem._validation import Domains, read_domains
 from adrem._voting import by_class
 from adrem.diagnostics._evidence import Evidence, gather
-from adrem.diagnostics._gap import DomainGap, measure_gap
-from adrem.diagnostics._map import Map, draw_map
+from adrem.diagnostics._findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics._gap import measure_gap
+from adrem.diagnostics._map import draw_map
 from adrem.diagnostics._verdict import Verdict, judge
 from adrem.diagnostics._voices import Voice, voices
 from adrem.preprocessing import transform_pair
@@ -27,131 +27,6 @@ UNCERTAIN = 20  # rows that are named
 ALIKE = ("fit_intercept", "kernel", "gamma", "degree", "coef0")
 BINS = 10
 MANY_MEMBERS = 20
-
-
-@dataclass(frozen=True)
-class ClassShare:
-    """A class: its share of the labelled source, how many target rows get it before and after, the share expected."""
-
-    label: Any
-    source: float
-    before: int
-    after: int
-    prior: float | None
-
-
-@dataclass(frozen=True)
-class Move:
-    """How many target rows go from one label to another by adapting."""
-
-    before: Any
-    after: Any
-    count: int
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A value of all members: its mean, and the least and the largest."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Step:
-    """An iteration, over the members; the labels that changed and those drawn are counted in rows of the target."""
-
-    iteration: int
-    drawn: Spread
-    changed: Spread
-    loss: Spread
-    balanced_loss: Spread
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Target rows whose confidence lies above `low` and up to `high`, apart by whether adapting changed the label."""
-
-    low: float
-    high: float
-    kept: int
-    changed: int
-
-
-@dataclass(frozen=True)
-class UncertainRow:
-    """A target row whose label is least certain: its position, and what speaks for which label."""
-
-    row: int
-    label: Any
-    confidence: float
-    second: Any
-    before: Any
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What `diagnose` finds.
-
-    Attributes
-    ----------
-    method : str
-        The class of the model.
-    n_source, n_target, n_features : int
-        Sizes of the two tables.
-    classes : list of ClassShare
-        The classes, in the order of ``classes_``.
-    n_changed : int
-        Target rows whose label differs from what the classifier of the source alone says.
-    moves : list of Move
-        From which label to which, the most frequent first.
-    lost_classes : list
-        Classes of the source that no target row is labelled with.
-    gap : DomainGap or None
-        How well the domains can be told apart; None where one has less than two rows.
-    map : Map or None
-        Where rows of both domains lie in two dimensions.
-    course : list of Step
-        The iterations; empty for methods that have none.
-    agreement : float or None
-        Mean share of the members that agree with the label of a row; None for methods of one classifier.
-    members : list of float
-        For each member, the share of the target rows on which it agrees with the vote.
-    bins : list of Bin
-        How sure the labels are.
-    uncertain : list of UncertainRow
-        The rows that are least certain, first of all those that are worth a look.
-    voices : list of Voice
-        The features that speak for each class, before and after; empty for models that have no weights.
-    evidence : Evidence
-        What the verdict is founded on.
-    verdict : Verdict
-        Which labels to take, and why.
-    """
-
-    method: str
-    n_source: int
-    n_target: int
-    n_features: int
-    classes: list[ClassShare]
-    n_changed: int
-    moves: list[Move]
-    lost_classes: list[Any]
-    gap: DomainGap | None
-    map: Map | None
-    course: list[Step]
-    agreement: float | None
-    members: list[float]
-    bins: list[Bin]
-    uncertain: list[UncertainRow]
-    voices: list[Voice]
-    evidence: Evidence
-    verdict: Verdict
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain lists, dicts, strings and numbers, ready for JSON."""
-        return asdict(self)
 
 
 def diagnose(
@@ -167,10 +42,14 @@ def diagnose(
 
     Parameters
     ----------
-    model : AdREM or a baseline
-        A fitted model.
-    X_source, y_source, X_target
-        What it was fitted to.
+    model : AdREM, AdREMCV or a baseline
+        A fitted model; of an `AdREMCV` it is the one that was taken.
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Rows of the source that it was fitted to.
+    y_source : array-like of shape (n_source,)
+        Their labels.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Rows of the target that it was fitted to.
     feature_names : sequence of str, default=None
         Names of the features; by default those that the model has seen, else their numbers.
     random_state : int, default=0
@@ -179,17 +58,28 @@ def diagnose(
     Returns
     -------
     Diagnosis
+        All that was found, the ``verdict`` first of all.
+
+    Raises
+    ------
+    ValueError
+        If the rows are not those that the model was fitted to.
+
+    See Also
+    --------
+    adrem.report : The same as a page.
+    estimate_accuracy : How many of the labels seem to be right.
 
     Examples
     --------
     >>> from adrem import AdREM
     >>> from adrem.datasets import make_rotated_arcs
     >>> from adrem.diagnostics import diagnose
-    >>> X_source, y_source, X_target, _ = make_rotated_arcs(rotation=50, random_state=0)
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
     >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
     >>> diagnosis = diagnose(model, X_source, y_source, X_target)
     >>> diagnosis.n_changed, diagnosis.verdict.choice
-    (3, 'adapted')
+    (1, 'adapted')
     """
     return examine(model, X_source, y_source, X_target, feature_names, random_state).diagnosis()
 

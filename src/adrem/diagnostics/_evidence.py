@@ -22,13 +22,36 @@ COMPARED = 2000
 
 @dataclass(frozen=True)
 class Sides:
-    """A value for the labels of the source's classifier alone, and for those after adapting."""
+    """A value for the labels of the source's classifier alone, and for those after adapting.
+
+    Parameters
+    ----------
+    source : float
+        The value for the labels of the source's classifier alone.
+    adapted : float
+        The value for the labels after adapting.
+
+    Examples
+    --------
+    >>> from adrem.diagnostics import Sides
+    >>> neighbours = Sides(source=0.5, adapted=0.75)
+    >>> neighbours.gain
+    0.25
+    """
 
     source: float
     adapted: float
 
     @property
     def gain(self) -> float:
+        """What adapting adds.
+
+        Examples
+        --------
+        >>> from adrem.diagnostics import Sides
+        >>> Sides(source=0.75, adapted=0.5).gain
+        -0.25
+        """
         return self.adapted - self.source
 
 
@@ -36,7 +59,7 @@ class Sides:
 class Evidence:
     """What the verdict is founded on.
 
-    Attributes
+    Parameters
     ----------
     circular : Sides or None
         Circular validation: a classifier is trained on the target with the labels in question, and this is its accuracy
@@ -53,6 +76,17 @@ class Evidence:
     off_prior : Sides or None
         Which share of the target rows would need another label for the classes to be as common as the model was told;
         None for methods that are not told.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.diagnostics import diagnose
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> evidence = diagnose(model, X_source, y_source, X_target).evidence
+    >>> evidence.neighbours
+    Sides(source=0.93, adapted=1.0)
     """
 
     circular: Sides | None

@@ -25,8 +25,24 @@ CANDIDATES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 class TellingFeature:
     """A feature that gives a domain away.
 
-    `source` and `target` say how it differs, in a `unit`: the share of the rows that have it, for features of sparse
-    rows that are zero or more; otherwise its mean, in standard deviations from the mean over both domains.
+    Parameters
+    ----------
+    name : str
+        The name of the feature.
+    side : {"source", "target"}
+        The domain in which there is more of it.
+    source, target : float
+        How it differs: its level in either domain.
+    unit : {"share of rows", "standard deviations"}
+        What the levels are: the share of the rows that have it, for features of sparse rows that are zero or more;
+        otherwise its mean, in standard deviations from the mean over both domains.
+
+    Examples
+    --------
+    >>> from adrem.diagnostics import TellingFeature
+    >>> word = TellingFeature("blender", "target", source=0.0, target=0.12, unit="share of rows")
+    >>> f"{word.name}: {word.target:.0%} of the target, {word.source:.0%} of the source"
+    'blender: 12% of the target, 0% of the source'
     """
 
     name: str
@@ -40,8 +56,25 @@ class TellingFeature:
 class DomainGap:
     """How well the domains can be told apart.
 
-    `auc` is the chance that a row of the target looks more like the target than one of the source does, each judged by
-    a logistic regression that has not seen it: 0.5 if there is no difference, 1 if there is no doubt.
+    Parameters
+    ----------
+    auc : float
+        The chance that a row of the target looks more like the target than one of the source does, each judged by a
+        logistic regression that has not seen it: 0.5 if there is no difference, 1 if there is no doubt.
+    features : list of TellingFeature
+        The features that tell the most, of either domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.diagnostics import diagnose
+    >>> X_source = np.array([[-1.0, 1.0], [1.0, 1.0]] * 10)
+    >>> X_target = np.array([[-1.0, 5.0], [1.0, 5.0]] * 10)  # the second feature tells
+    >>> model = SourceOnly(C=1.0).fit(X_source, [0, 1] * 10, X_target=X_target)
+    >>> gap = diagnose(model, X_source, [0, 1] * 10, X_target, feature_names=["width", "light"]).gap
+    >>> gap.auc, gap.features[0].name, gap.features[0].side
+    (1.0, 'light', 'target')
     """
 
     auc: float

@@ -21,7 +21,22 @@ LEAST = 8  # rows, below which there is nothing to draw
 
 @dataclass(frozen=True)
 class Map:
-    """Some rows of either domain, by their position in it, and where they lie on a map from -1 to 1."""
+    """Some rows of either domain, by their position in it, and where they lie on a map from -1 to 1.
+
+    Parameters
+    ----------
+    source_rows, target_rows : list of int
+        Positions of the rows in their tables, from 0.
+    source_points, target_points : list of tuple of float
+        Where each of them lies on the map: to the right, and up.
+
+    Examples
+    --------
+    >>> from adrem.diagnostics import Map
+    >>> drawn = Map([0, 7], [3], source_points=[(0.5, -1.0), (-1.0, 0.0)], target_points=[(1.0, 1.0)])
+    >>> [f"row {row} at {place}" for row, place in zip(drawn.target_rows, drawn.target_points)]
+    ['row 3 at (1.0, 1.0)']
+    """
 
     source_rows: list[int]
     target_rows: list[int]

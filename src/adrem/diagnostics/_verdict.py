@@ -21,7 +21,24 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Verdict:
-    """Which labels to take, and the reasons, each a sentence; `same` where adapting changed no label."""
+    """Which labels to take, and the reasons.
+
+    Parameters
+    ----------
+    choice : {"adapted", "source", "unsure"}
+        The labels to take: those of the model, those of the source alone, or neither without a look.
+    reasons : list of str
+        Why, each a sentence.
+    same : bool, default=False
+        Whether adapting changed no label.
+
+    Examples
+    --------
+    >>> from adrem.diagnostics import Verdict
+    >>> verdict = Verdict("unsure", ["No target row is labelled 'cat'."])
+    >>> verdict.choice, verdict.reasons[0]
+    ('unsure', "No target row is labelled 'cat'.")
+    """
 
     choice: Literal["adapted", "source", "unsure"]
     reasons: list[str]
@@ -29,7 +46,14 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The choice in plain words."""
+        """The choice in plain words.
+
+        Examples
+        --------
+        >>> from adrem.diagnostics import Verdict
+        >>> Verdict("adapted", []).sentence
+        'Of the two, take the adapted labels.'
+        """
         if self.same and self.choice == "adapted":
             return "Adapting changed no label: there is nothing to choose."
         return {

@@ -14,7 +14,26 @@ from adrem._voting import by_class
 
 @dataclass(frozen=True)
 class Voice:
-    """The features that speak for a class, the strongest first: by the source alone, adapted, and what is new."""
+    """The features that speak for a class, the strongest first: by the source alone, adapted, and what is new.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    source : list of str
+        What speaks for it by the source alone.
+    adapted : list of str
+        What speaks for it after adapting.
+    taught : list of str
+        What has grown the most by adapting: what the new domain taught.
+
+    Examples
+    --------
+    >>> from adrem.diagnostics import Voice
+    >>> voice = Voice("good", source=["gripping", "good"], adapted=["good", "sharp"], taught=["sharp"])
+    >>> set(voice.adapted) - set(voice.source)
+    {'sharp'}
+    """
 
     label: Any
     source: list[str]

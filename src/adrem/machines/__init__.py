@@ -1,25 +1,8 @@
 """The M-step: machines that own the rows once and train on them again and again."""
 
-from adrem.machines._choice import MEMORY_LIMIT, make_machine
-from adrem.machines._gram import GramMachine
-from adrem.machines._kernel import Kernel, KernelMachine, scale_of
-from adrem.machines._losses import LOSSES, Loss
-from adrem.machines._machine import Machine, Solution, Work, decide, one_vs_rest
-from adrem.machines._rows import RowMachine
+from adrem.machines._choice import make_machine
+from adrem.machines._kernel import Kernel
+from adrem.machines._machine import Machine
+from adrem.machines._problems import Solution, Work, decide, one_vs_rest
 
-__all__ = [
-    "LOSSES",
-    "MEMORY_LIMIT",
-    "GramMachine",
-    "Kernel",
-    "KernelMachine",
-    "Loss",
-    "Machine",
-    "RowMachine",
-    "Solution",
-    "Work",
-    "decide",
-    "make_machine",
-    "one_vs_rest",
-    "scale_of",
-]
+__all__ = ["Kernel", "Machine", "Solution", "Work", "decide", "make_machine", "one_vs_rest"]

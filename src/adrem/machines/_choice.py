@@ -9,7 +9,8 @@ from adrem._types import Matrix
 from adrem.machines._gram import GramMachine
 from adrem.machines._kernel import Kernel, KernelMachine
 from adrem.machines._losses import LOSSES
-from adrem.machines._machine import Machine, Work
+from adrem.machines._machine import Machine
+from adrem.machines._problems import Work
 from adrem.machines._rows import RowMachine
 from adrem.machines._tables import Outline
 
@@ -112,7 +113,49 @@ def make_machine(
     kernel: Kernel | None = None,
     work: Work | None = None,
 ) -> Machine:
-    """The machine for a table and a loss, by the named path or the fastest; on similarities where a kernel is given."""
+    """Make the machine for a table and a loss, by the named path or the fastest.
+
+    Parameters
+    ----------
+    table : {ndarray, CSR array} of shape (n_rows, n_features)
+        The rows. The machine keeps a reference and never writes into it.
+    n_classes : int
+        How many classes there are; labels are their numbers, from 0.
+    loss : {"hinge", "log_loss"}
+        The loss of the classifiers.
+    path : {"auto", "gram", "rows"}, default="auto"
+        How the machine works, as for `AdREM`.
+    memory_limit : int, default=2**30
+        Bytes that the Gram matrix may take.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularized like the others.
+    tol : float, default=0.1
+        When to stop, in the sense of liblinear.
+    kernel : Kernel, default=None
+        What takes the place of the inner product.
+    work : Work, default=None
+        All that it will be asked for, to know its memory beforehand; by default one classifier.
+
+    Returns
+    -------
+    Machine
+        A machine that is ready to train.
+
+    Raises
+    ------
+    MemoryError
+        If its work would take more memory than is free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.machines import make_machine
+    >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+    >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+    >>> coef, intercept = machine.weights(solution)
+    >>> coef.round(2).tolist()  # members x problems x features
+    [[[1.0]]]
+    """
     plan = plan_machine(
         Outline.of(table),
         Work(n_classes) if work is None else work,

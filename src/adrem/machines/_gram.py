@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._kernels import BLOCK, GIVEN_UP, descend_gram, move_gram
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine, Solution, Work, one_vs_rest
+from adrem.machines._machine import BUDGET, Machine
+from adrem.machines._problems import Solution, Work, one_vs_rest
 from adrem.machines._tables import Outline
 
 

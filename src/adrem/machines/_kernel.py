@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from adrem._types import FloatArray, Matrix
 from adrem.machines._gram import GramMachine
 from adrem.machines._losses import Loss
-from adrem.machines._machine import Solution, Work
+from adrem.machines._problems import Solution, Work
 from adrem.machines._tables import Outline
 
 PRECOMPUTED = "precomputed"
@@ -23,7 +23,27 @@ BLOCK = 256  # rows of similarities that are looked at at a time
 
 @dataclass(frozen=True)
 class Kernel:
-    """A similarity of rows: one of scikit-learn's by name, or a function of two tables; or rows of similarities."""
+    """A similarity of rows: one of scikit-learn's by name, or a function of two tables; or rows of similarities.
+
+    Parameters
+    ----------
+    function : str or callable
+        A name as for `AdREM`, or a function of two tables that gives a table of similarities.
+    gamma : float, default=1.0
+        Parameter of the kernels that have it.
+    degree : float, default=3.0
+        Parameter of the kernel "poly".
+    coef0 : float, default=0.0
+        Parameter of the kernels "poly" and "sigmoid".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.machines import Kernel
+    >>> rows = np.array([[0.0], [1.0]])
+    >>> Kernel("rbf", gamma=0.5)(rows, rows).round(2).tolist()
+    [[1.0, 0.61], [0.61, 1.0]]
+    """
 
     function: str | Callable[[Any, Any], Any]
     gamma: float = 1.0

@@ -1,12 +1,14 @@
-"""What the machines share: rows owned once, one-vs-rest problems, warm starts, members side by side."""
+"""What the machines share: rows owned once, one-vs-rest problems, warm starts, members side by side.
+
+One class, and most of the file is what its methods are.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
 from adrem.machines._losses import Loss
+from adrem.machines._problems import Solution, Work, one_vs_rest
 from adrem.machines._tables import Outline, add_bias, squared_norms
 
 # What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
@@ -26,67 +29,38 @@ SAMPLED = 256
 CHUNK = 1024
 
 
-def one_vs_rest(labels: NDArray[np.integer[Any]], n_classes: int) -> NDArray[np.float64]:
-    """Signs of the binary problems, one row a problem: a single problem for two classes, one a class otherwise."""
-    positives = np.arange(1, 2) if n_classes == 2 else np.arange(n_classes)
-    return np.where(labels[..., None, :] == positives[:, None], 1.0, -1.0)
-
-
-def decide(scores: FloatArray) -> NDArray[np.intp]:
-    """Label of every row of scores, given one column for two classes and one a class otherwise."""
-    if scores.shape[-1] == 1:
-        return (scores[..., 0] > 0).astype(np.intp)
-    winners: NDArray[np.intp] = scores.argmax(axis=-1)
-    return winners
-
-
-class Work(NamedTuple):
-    """What a machine will be asked for: how many classes, members, in how many threads, folds, classifiers to keep."""
-
-    n_classes: int
-    n_members: int = 1
-    n_jobs: int = 1
-    n_folds: int = 1
-    n_kept: int = 1
-
-    @property
-    def n_problems(self) -> int:
-        return 1 if self.n_classes == 2 else self.n_classes
-
-
-@dataclass
-class Solution:
-    """Trained classifiers of some members inside a machine, and all that the next training needs to start from them.
-
-    How the arrays are laid out is the machine's affair. `n_failed` counts, for every member, the one-vs-rest problems
-    that were given up before they reached the tolerance.
-    """
-
-    labels: NDArray[np.int32]
-    box: NDArray[np.float64]
-    dual: NDArray[np.float64]
-    primal: NDArray[np.float64]
-    n_failed: NDArray[np.intp]
-
-
 class Machine(ABC):
     """Trains linear one-vs-rest classifiers again and again on the same rows, for several members at once.
 
     Minimizes, for every one-vs-rest problem, ``weight_i * C * loss_i`` summed over the rows plus half the squared norm
     of the weight vector. A row drawn several times is one row with a larger weight, a row left out has weight zero.
+    `make_machine` chooses one.
 
     Parameters
     ----------
-    table : array or CSR of shape (n_rows, n_features)
+    table : {ndarray, CSR array} of shape (n_rows, n_features)
         The rows. The machine keeps a reference and never writes into it.
     n_classes : int
+        How many classes there are; labels are their numbers, from 0.
     loss : Loss
-    path : str
+        The loss of the classifiers.
+    path : str, default=""
         How the machine works and why it was chosen, in one line.
-    fit_intercept : bool
+    fit_intercept : bool, default=False
         Whether to append a constant feature, regularized like the others.
-    tol : float
+    tol : float, default=0.1
         When to stop, in the sense of liblinear.
+
+    Examples
+    --------
+    Two members at once, the second of which leaves a row out:
+
+    >>> import numpy as np
+    >>> from adrem.machines import decide, make_machine
+    >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+    >>> solution = machine.solve(np.array([1, 1, 0]), np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), C=1.0)
+    >>> decide(machine.scores(solution)).tolist()
+    [[1, 1, 0], [1, 1, 0]]
     """
 
     def __init__(
@@ -114,7 +88,15 @@ class Machine(ABC):
 
     @property
     def table(self) -> Matrix:
-        """The rows, and the constant feature if there is one."""
+        """The rows, and the constant feature if there is one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> make_machine(np.array([[2.0], [-1.0]]), 2, "hinge", fit_intercept=True).table.tolist()
+        [[2.0, 1.0], [-1.0, 1.0]]
+        """
         return self._table
 
     # Problems that it pays to train side by side.
@@ -123,7 +105,30 @@ class Machine(ABC):
     @classmethod
     @abstractmethod
     def memory(cls, table: Outline, work: Work) -> int:
-        """At most about how many bytes the machine will take for a table, and for all work on it."""
+        """Tell at most about how many bytes the machine will take for a table, and for all work on it.
+
+        Parameters
+        ----------
+        table : Outline
+            What is known of the table.
+        work : Work
+            All that it will be asked for.
+
+        Returns
+        -------
+        int
+            A number of bytes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import Work, make_machine
+        >>> from adrem.machines._tables import Outline
+        >>> rows = np.array([[1.0], [2.0], [-1.0]])
+        >>> machine, outline = make_machine(rows, 2, "hinge"), Outline.of(rows)
+        >>> machine.memory(outline, Work(2)) < machine.memory(outline, Work(2, n_members=11))
+        True
+        """
 
     @classmethod
     def _at_once(cls, work: Work) -> int:
@@ -147,7 +152,26 @@ class Machine(ABC):
 
     @contextmanager
     def hurried(self, factor: float) -> Iterator[None]:
-        """Give trainings up so many times sooner for a while."""
+        """Give trainings up so many times sooner for a while.
+
+        Parameters
+        ----------
+        factor : float
+            How many times sooner.
+
+        Yields
+        ------
+        None
+            While the block runs, trainings are given up sooner.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> with machine.hurried(10.0):
+        ...     solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        """
         self._hurry = factor
         try:
             yield
@@ -156,16 +180,65 @@ class Machine(ABC):
 
     @property
     def group_size(self) -> int:
-        """How many members it pays to train side by side."""
+        """How many members it pays to train side by side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge").group_size > 1
+        True
+        """
         return max(1, self.width // self.n_problems)
 
     @abstractmethod
     def nothing(self, n_members: int) -> Solution:
-        """The solution for rows that all have weight zero."""
+        """Make the solution for rows that all have weight zero.
+
+        Parameters
+        ----------
+        n_members : int
+            How many members it has.
+
+        Returns
+        -------
+        Solution
+            A start from nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [-1.0]]), 2, "hinge")
+        >>> machine.scores(machine.nothing(n_members=1)).tolist()
+        [[[0.0], [0.0]]]
+        """
 
     @abstractmethod
     def copies(self, solution: Solution, n_members: int) -> Solution:
-        """A copy of a solution; of one member, as many copies as there shall be members."""
+        """Copy a solution; of one member, as many times as there shall be members.
+
+        Parameters
+        ----------
+        solution : Solution
+            A solution of one member, or of as many as there shall be.
+        n_members : int
+            How many members the copy has.
+
+        Returns
+        -------
+        Solution
+            A copy that may be overwritten.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> machine.scores(machine.copies(solution, n_members=11)).shape
+        (11, 3, 1)
+        """
 
     @abstractmethod
     def _move(self, solution: Solution, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
@@ -179,11 +252,54 @@ class Machine(ABC):
 
     @abstractmethod
     def scores(self, solution: Solution) -> NDArray[np.float64]:
-        """Scores of shape (n_members, n_rows, n_problems)."""
+        """Score all rows.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_problems)
+            The scores.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> machine.scores(solution).round(2).tolist()
+        [[[1.0], [2.0], [-1.0]]]
+        """
 
     @abstractmethod
     def multiples(self, solution: Solution) -> NDArray[np.float64]:
-        """Multiple of every row in the weight vectors, of shape (n_members, n_problems, n_rows)."""
+        """Give the multiple of every row in the weight vectors.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_problems, n_rows)
+            The multiples, with the signs of the labels.
+
+        Examples
+        --------
+        The weight vector is the sum of the rows times their multiples:
+
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> rows = np.array([[1.0], [2.0], [-1.0]])
+        >>> machine = make_machine(rows, 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> (machine.multiples(solution) @ rows).round(2).tolist()
+        [[[1.0]]]
+        """
 
     def solve(
         self,
@@ -197,11 +313,41 @@ class Machine(ABC):
         seed: int = 1,
         pulse: Callable[[], None] = lambda: None,
     ) -> Solution:
-        """Train on the rows with these labels and weights, each of shape (n_members, n_rows), or one for all members.
+        """Train on the rows with these labels and weights.
 
-        The start, of these members or one for all, is changed only with `overwrite`. It decides where the search begins
-        and never which optimum it aims at; the seed orders the rows. Where `among` lists the rows that may have a
-        weight, the others may be left out of the work. `pulse` is called several times a second, and may raise.
+        Parameters
+        ----------
+        labels : ndarray of shape (n_members, n_rows) or (n_rows,)
+            Numbers of classes, for every member or one for all.
+        weights : ndarray of shape (n_members, n_rows) or (n_rows,)
+            What each row counts, for every member or one for all.
+        C : float
+            Weight of the losses.
+        start : Solution, default=None
+            Where the search begins, of these members or one for all. It never decides which optimum is aimed at.
+        overwrite : bool, default=False
+            Whether the start may be changed.
+        among : ndarray of int, default=None
+            The rows that may have a weight: the others may be left out of the work.
+        seed : int, default=1
+            Orders the rows.
+        pulse : callable, default=nothing
+            Called several times a second, and may raise.
+
+        Returns
+        -------
+        Solution
+            The classifiers, inside the machine.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import decide, make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> first = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> then = machine.solve(np.array([0, 0, 1]), np.ones(3), C=1.0, start=first)  # the labels have changed
+        >>> decide(machine.scores(then)).tolist()
+        [[0, 0, 1]]
         """
         labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
         n_members = len(labels)
@@ -217,7 +363,25 @@ class Machine(ABC):
         return solution
 
     def rescale(self, solution: Solution, factor: float) -> None:
-        """Make of a solution a start for the same problem with a larger C: the best multiple of its weight vectors."""
+        """Make of a solution a start for the same problem with a larger C: the best multiple of its weight vectors.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave; it is changed.
+        factor : float
+            How many times larger C will be.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> labels, weights = np.array([1, 1, 0]), np.ones(3)
+        >>> solution = machine.solve(labels, weights, C=0.1)
+        >>> machine.rescale(solution, 10.0)
+        >>> solution = machine.solve(labels, weights, C=1.0, start=solution, overwrite=True)
+        """
         multiples, box = self.multiples(solution), factor * self._box(solution)[:, None, :]
         margins = np.sign(multiples) * np.swapaxes(self.scores(solution), 1, 2)
         multiples = np.abs(multiples)
@@ -231,7 +395,27 @@ class Machine(ABC):
         """Enlarge boxes by a factor, each problem's weights by its own, and set the dual variables."""
 
     def grows(self, solution: Solution) -> bool:
-        """Whether a larger C would change this solution."""
+        """Tell whether a larger C would change this solution.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+
+        Returns
+        -------
+        bool
+            Whether it would.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> labels, weights = np.array([1, 1, 0]), np.ones(3)
+        >>> [machine.grows(machine.solve(labels, weights, C)) for C in (0.01, 100.0)]
+        [True, False]
+        """
         return self.loss.grows(self.multiples(solution), self._box(solution))
 
     @abstractmethod
@@ -239,7 +423,29 @@ class Machine(ABC):
         """Boxes of shape (n_members, n_rows)."""
 
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
-        """Coefficients (members x problems x features) and intercepts (members x problems), in the type of the rows."""
+        """Give the weight vectors, in the type of the rows.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_members, n_problems, n_features)
+            The coefficients.
+        intercept : ndarray of shape (n_members, n_problems)
+            The intercepts, zero where there are none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> coef, intercept = machine.weights(machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0))
+        >>> coef.round(2).tolist(), intercept.tolist()
+        ([[[1.0]]], [[0.0]])
+        """
         dtype = self._table.dtype
         vectors = self._weighted_sums(self.multiples(solution)).astype(dtype)
         if self.fit_intercept:
@@ -261,9 +467,28 @@ class Machine(ABC):
         return sums
 
     def rounding(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far scores, kept up in many small steps, are from those made anew in double precision, for each member.
+        """Tell how far scores, kept up in many small steps, are from those made anew in double precision.
 
-        The largest difference among some of the rows, in units of the score where that is above 1.
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+        scores : ndarray of shape (n_members, n_rows, n_problems)
+            Its scores.
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+            The largest difference among some of the rows, in units of the score where that is above 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> bool(machine.rounding(solution, machine.scores(solution))[0] < 1e-9)
+        True
         """
         sample = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED).astype(np.intp))
         anew = np.swapaxes(self._scored_anew(self.multiples(solution), sample), 1, 2)
@@ -276,11 +501,54 @@ class Machine(ABC):
         return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._weighted_sums(multiples)])
 
     def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""
+        """Give the squared norm of the weight vectors of each member, summed over its problems.
+
+        Parameters
+        ----------
+        solution : Solution
+            What ``solve`` gave.
+        scores : ndarray of shape (n_members, n_rows, n_problems)
+            Its scores.
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+            The squared norms.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> machine.squared_norms(solution, machine.scores(solution)).round(2).tolist()
+        [1.0]
+        """
         products = self.multiples(solution) * np.swapaxes(scores, 1, 2)
         return np.array([member.sum() for member in products])
 
     def row_losses(self, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Loss of every row under one member's scores and labels, summed over the one-vs-rest problems."""
+        """Give the loss of every row under one member's scores and labels, summed over the one-vs-rest problems.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_problems)
+            The scores of one member.
+        labels : ndarray of shape (n_rows,)
+            Numbers of classes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The losses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> machine.row_losses(np.array([[0.5], [2.0], [0.5]]), np.array([1, 1, 0])).tolist()
+        [0.5, 0.0, 1.5]
+        """
         total: NDArray[np.float64] = self.loss.losses(one_vs_rest(labels, self.n_classes) * scores.T).sum(axis=0)
         return total

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from adrem._types import FloatArray, Matrix
 from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, part_entries, score_rows
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine, Solution, Work, one_vs_rest
+from adrem.machines._machine import BUDGET, Machine
+from adrem.machines._problems import Solution, Work, one_vs_rest
 from adrem.machines._tables import Outline
 
 # Tables of more rows are visited in runs of so many neighbours.

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from adrem.machines._machine import Machine, Solution, decide
+from adrem.machines._machine import Machine
+from adrem.machines._problems import Solution, decide
 
 N_FOLDS = 3
 # The paper's grid: 1e-3, 1e-2, ..., 1e4.
