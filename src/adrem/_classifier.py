@@ -79,7 +79,34 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        self : object
+        Self
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If something is wrong with a parameter, the rows or the labels. The message says what to do.
+        MemoryError
+            If the fit would take more memory than is free. It comes before the work.
+
+        Examples
+        --------
+        Give the two domains as two tables:
+
+        >>> import numpy as np
+        >>> from adrem import AdREM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+        >>> model = AdREM(n_estimators=3, random_state=0)
+        >>> labels = model.fit(X_source, y_source, X_target=X_target).transduction_
+        >>> float((labels == y_target).mean())
+        1.0
+
+        Or as one, in which a negative domain, or the label -1, marks the rows of the target:
+
+        >>> X, y = np.concatenate([X_source, X_target]), np.append(y_source, [-1] * 100)
+        >>> bool((model.fit(X, y).transduction_ == labels).all())
+        True
         """
         self._validate_params()
         domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
@@ -90,7 +117,7 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(
         self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
     ) -> NDArray[np.float64]:
-        """What speaks for every class; the class of the highest score is the label.
+        """Say what speaks for every class; the class of the highest score is the label.
 
         Parameters
         ----------
@@ -104,7 +131,20 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_classes) or (n_rows,)
-            For two classes, what speaks for ``classes_[1]`` and against ``classes_[0]``.
+            Scores. For two classes, what speaks for ``classes_[1]`` and against ``classes_[0]``.
+
+        Examples
+        --------
+        The more the members agree, the further a score is from zero:
+
+        >>> from adrem import AdREM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
+        >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+        >>> model.decision_function(X_target[[0, 99]]).round().tolist()
+        [3.0, -3.0]
+        >>> model.predict(X_target[[0, 99]]).tolist()
+        [1, 0]
         """
         return self._by_blocks(self._decide, read_rows(self, X, sample_domain, allow_source))
 
@@ -113,12 +153,26 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the target domain, which ``fit`` need not have seen.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
+        allow_source : bool, default=False
+            Whether rows of a source may be labelled.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            A label for every row.
+
+        Examples
+        --------
+        >>> from adrem.baselines import HardEM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=40, random_state=0)
+        >>> model = HardEM(random_state=0).fit(X_source, y_source, X_target=X_target[::2])
+        >>> float((model.predict(X_target[1::2]) == y_target[1::2]).mean())
+        1.0
         """
         winners = self._by_blocks(self._label, read_rows(self, X, sample_domain, allow_source))
         labels: NDArray[Any] = self.classes_[winners]
@@ -127,16 +181,36 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(
         self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False
     ) -> NDArray[np.float64]:
-        """Shares of the classes, which sum to one. They order the rows by confidence and are not calibrated.
+        """Share out every row among the classes.
+
+        The shares sum to one. They order the rows by confidence, and are not calibrated.
 
         Parameters
         ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the target domain.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
+        allow_source : bool, default=False
+            Whether rows of a source may be scored.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
+            The shares, in the order of ``classes_``.
+
+        See Also
+        --------
+        adrem.diagnostics.estimate_accuracy : How many of the labels seem to be right.
+
+        Examples
+        --------
+        >>> from adrem import AdREM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
+        >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+        >>> model.predict_proba(X_target[[0, 99]]).round(1).tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
         """
         return self._by_blocks(self._share, read_rows(self, X, sample_domain, allow_source))
 
@@ -149,20 +223,34 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         allow_source: bool = False,
     ) -> float:
-        """Accuracy on labelled rows.
+        """Tell the accuracy on labelled rows.
 
         Parameters
         ----------
-        X, sample_domain, allow_source
-            As for ``decision_function``.
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the target domain.
         y : array-like of shape (n_rows,)
             True labels.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows in the mean.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``. Rows of a source are refused unless ``allow_source`` is true.
+        allow_source : bool, default=False
+            Whether rows of a source may be scored.
 
         Returns
         -------
         float
+            The share of the rows whose label is right.
+
+        Examples
+        --------
+        >>> from adrem import AdREM
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+        >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+        >>> model.score(X_target, y_target)
+        1.0
         """
         from sklearn.metrics import accuracy_score
 

@@ -115,6 +115,31 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
         A fitted model. Baselines that keep rows of the source (``form="similarity"``, ``"nearest"``) can't be saved.
     path : path-like
         Where to; the name is used as it is.
+
+    Raises
+    ------
+    TypeError
+        If the model is of a kind that can't be saved. The message says which can.
+    FileNotFoundError
+        If the folder is not there.
+
+    See Also
+    --------
+    load : Read the file again.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from adrem import AdREM, load, save
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
+    >>> model = AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> with TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "arcs.adrem")
+    ...     again = load(Path(folder) / "arcs.adrem")
+    >>> bool((again.predict(X_target) == model.predict(X_target)).all())
+    True
     """
     _write(Path(path), *_pack(model))
 
@@ -155,7 +180,9 @@ def _pack(model: DomainClassifier) -> tuple[dict[str, Any], dict[str, NDArray[An
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read a model that `save` wrote. A file from a stranger can't run code, nor take more memory than it may.
+    """Read a model that `save` wrote.
+
+    A file from a stranger can't run code, nor take more memory than it may.
 
     Parameters
     ----------
@@ -168,6 +195,28 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     -------
     AdREM or a baseline
         The fitted model, with the parameters it was made with.
+
+    Raises
+    ------
+    UnreadableModelError
+        If the file is damaged, no model, or of a version that this one can't read.
+
+    See Also
+    --------
+    save : Write such a file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from adrem import load, save
+    >>> from adrem.baselines import SourceOnly
+    >>> model = SourceOnly(C=1.0).fit([[1.0], [2.0], [-1.0]], ["warm", "warm", "cold"])
+    >>> with TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "weather.adrem")
+    ...     again = load(Path(folder) / "weather.adrem")
+    >>> again.predict([[3.0], [-3.0]]).tolist()
+    ['warm', 'cold']
     """
     return _read(path, max_bytes, lambda header, arrays: _rebuild(*_without_bundle(header, arrays)))
 

@@ -59,13 +59,42 @@ class _DomainTransformer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        self : object
+        Self
+            The transformer itself, fitted.
+
+        Examples
+        --------
+        >>> from adrem.preprocessing import JointStdScaler
+        >>> JointStdScaler().fit([[0.0, 1.0], [4.0, 1.0]]).scale_.tolist()
+        [2.0, 1.0]
         """
         self._fit(X, y, sample_domain)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, sample_domain: ArrayLike | None = None) -> Any:
-        """Learn from all rows, as ``fit`` does, and transform them, each as a row of its own domain."""
+        """Learn from all rows, as ``fit`` does, and transform them, each as a row of its own domain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
+            Rows of the source and of the target.
+        y : array-like of shape (n_rows,), default=None
+            Labels, as in ``fit``.
+        sample_domain : array-like of shape (n_rows,), default=None
+            Domains of the rows, as in ``fit``.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, frame} of shape (n_rows, n_features_out)
+            The rows, transformed.
+
+        Examples
+        --------
+        >>> from adrem.preprocessing import DomainStandardScaler
+        >>> rows = [[1.0], [3.0], [10.0], [50.0]]
+        >>> DomainStandardScaler().fit_transform(rows, sample_domain=[1, 1, -2, -2]).tolist()
+        [[-1.0], [1.0], [-1.0], [1.0]]
+        """
         return self._apply(*self._fit(X, y, sample_domain))
 
     def transform(self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = True) -> Any:
@@ -83,6 +112,14 @@ class _DomainTransformer(TransformerMixin, BaseEstimator):
         Returns
         -------
         {ndarray, sparse matrix, frame} of shape (n_rows, n_features_out)
+            The rows, transformed.
+
+        Examples
+        --------
+        >>> from adrem.preprocessing import JointStdScaler
+        >>> scaler = JointStdScaler().fit([[0.0], [4.0]])
+        >>> scaler.transform([[6.0]]).tolist()
+        [[3.0]]
         """
         check_is_fitted(self)
         rows = self._read(_match_columns(getattr(self, "feature_names_in_", None), X), reset=False)
@@ -126,6 +163,16 @@ class JointStdScaler(OneToOneFeatureMixin, _DomainTransformer):
     ----------
     scale_ : ndarray of shape (n_features,)
         What each feature is divided by: its deviation, or 1 where it is constant.
+
+    See Also
+    --------
+    DomainStandardScaler : Scale every domain by itself, and centre it.
+
+    Examples
+    --------
+    >>> from adrem.preprocessing import JointStdScaler
+    >>> JointStdScaler().fit_transform([[0.0, 7.0], [4.0, 7.0]]).tolist()
+    [[0.0, 7.0], [2.0, 7.0]]
     """
 
     def _learn(self, rows: Matrix, y: Any, domain: NDArray[np.float64] | None) -> None:  # noqa: ARG002
@@ -230,7 +277,14 @@ class DomainStandardScaler(OneToOneFeatureMixin, _DomainTransformer):
 
 
 class RowSumScaler(OneToOneFeatureMixin, _DomainTransformer):
-    """Divide every row by its sum. Rows whose sum is zero, to within rounding, stay as they are."""
+    """Divide every row by its sum. Rows whose sum is zero, to within rounding, stay as they are.
+
+    Examples
+    --------
+    >>> from adrem.preprocessing import RowSumScaler
+    >>> RowSumScaler().fit_transform([[1.0, 3.0], [0.0, 0.0]]).tolist()
+    [[0.25, 0.75], [0.0, 0.0]]
+    """
 
     def _apply(self, rows: Matrix, domain: NDArray[np.float64] | None) -> Matrix:  # noqa: ARG002
         sums = _row_sums(rows)
@@ -240,7 +294,14 @@ class RowSumScaler(OneToOneFeatureMixin, _DomainTransformer):
 
 
 class Rectifier(OneToOneFeatureMixin, _DomainTransformer):
-    """Replace what is negative by zero. Sparse results have no zeros stored."""
+    """Replace what is negative by zero. Sparse results have no zeros stored.
+
+    Examples
+    --------
+    >>> from adrem.preprocessing import Rectifier
+    >>> Rectifier().fit_transform([[1.0, -3.0]]).tolist()
+    [[1.0, 0.0]]
+    """
 
     def _apply(self, rows: Matrix, domain: NDArray[np.float64] | None) -> Matrix:  # noqa: ARG002
         if not sp.issparse(rows):
@@ -326,8 +387,10 @@ def transform_pair(transformer: Any, X_source: Any, X_target: Any, y_source: Any
 
     Returns
     -------
-    X_source, X_target : {ndarray, CSR array, frame}
-        Both tables, transformed.
+    X_source : {ndarray, CSR array, frame} of shape (n_source, n_features_out)
+        The rows of the source, transformed.
+    X_target : {ndarray, CSR array, frame} of shape (n_target, n_features_out)
+        The rows of the target, transformed.
 
     Examples
     --------

@@ -69,14 +69,54 @@ class About:
 
 
 class Report:
-    """A page. Notebooks show it, `save` writes it, `diagnosis` has its numbers."""
+    """A page about a model, as `adrem.report` makes it.
+
+    Notebooks show it, ``save`` writes it, ``diagnosis`` has its numbers and ``html`` its text.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        What the page tells.
+    html : str
+        The page.
+
+    Examples
+    --------
+    >>> import adrem
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> page = adrem.report(model, X_source, y_source, X_target, title="Arcs")
+    >>> "<title>Arcs</title>" in page.html
+    True
+    """
 
     def __init__(self, diagnosis: Diagnosis, html: str) -> None:
         self.diagnosis = diagnosis
         self.html = html
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file, replacing what stands there only once all is written."""
+        """Write the page to a file, replacing what stands there only once all is written.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to. The page needs no other file, and no network.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import adrem
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+        >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+        >>> page = adrem.report(model, X_source, y_source, X_target)
+        >>> with TemporaryDirectory() as folder:
+        ...     page.save(Path(folder) / "page.html")
+        ...     sorted(path.name for path in Path(folder).iterdir())
+        ['page.html']
+        """
         with written_whole(Path(fspath(path))) as file:
             file.write(self.html.encode())
 

@@ -20,26 +20,31 @@ GRAM_COPIES = 4  # the matrix, divided, and with its eigenvectors and the room t
 
 
 class CORAL(AlignmentBaseline):
-    r"""Correlation alignment: give the rows of the source the covariance of the target [1]_.
+    """Correlation alignment: give the rows of the source the covariance of the target [1].
 
     Rows of the source are mapped by
 
-    .. math:: A = (C_S + \lambda I)^{-1/2} (C_T + \lambda I)^{1/2},
+    ``A = (C_S + lambda I)^(-1/2) (C_T + lambda I)^(1/2)``,
 
-    where :math:`C_S` and :math:`C_T` are the covariances of the domains; those of the target stay as they are. A linear
+    where ``C_S`` and ``C_T`` are the covariances of the domains; those of the target stay as they are. A linear
     classifier of the mapped source labels the target.
 
     Parameters
     ----------
     regularization : float, default=1.0
-        The :math:`\lambda` on the identity; 1 as published.
+        The ``lambda`` on the identity; 1 as published.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
         What is trained: the linear classifier on the mapped rows, as the paper says; a one-vs-one support vector
         machine on the similarities ``x A x'``, as the authors' program does, which is where the published numbers
         come from; or the nearest mapped neighbour.
-    loss, C, tol, random_state
-        Those of the linear classifier, as for `SourceOnly`. With ``form="similarity"`` C is chosen from 0.001 to 100 by
-        two-fold cross-validation.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        A linear support vector machine, or logistic regression; for ``form="mapping"``.
+    C : "cv", float or list of floats, default="cv"
+        As for `AdREM`. With ``form="similarity"`` it is chosen from 0.001 to 100 by two-fold cross-validation.
+    tol : float, default=0.1
+        Tolerance of the trainings, as liblinear's.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds that choose C.
 
     Attributes
     ----------
@@ -50,7 +55,21 @@ class CORAL(AlignmentBaseline):
 
     References
     ----------
-    .. [1] Baochen Sun, Jiashi Feng, Kate Saenko, "Return of Frustratingly Easy Domain Adaptation", AAAI 2016.
+    - [1] Baochen Sun, Jiashi Feng, Kate Saenko, "Return of Frustratingly Easy Domain Adaptation", AAAI 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import CORAL, SourceOnly
+    >>> X = np.random.RandomState(0).normal(size=(200, 2))
+    >>> y = X.sum(axis=1) > 0
+    >>> X_source, X_target = X[:100], X[100:] * [5.0, 0.2]  # in the target the features vary otherwise
+    >>> adapted, plain = (
+    ...     model.fit(X_source, y[:100], X_target=X_target).score(X_target, y[100:])
+    ...     for model in (CORAL(regularization=0.01, C=1.0), SourceOnly(C=1.0))
+    ... )
+    >>> adapted > plain
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

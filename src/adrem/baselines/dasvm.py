@@ -18,7 +18,7 @@ class DASVM(IterativeBaseline):
     """The domain adaptation support vector machine: rows of the target take the place of those of the source.
 
     A support vector machine of the source is the first. Then, for every one-vs-rest problem by itself and until its
-    stopping rule holds, on either side of the hyperplane [1]_:
+    stopping rule holds, on either side of the hyperplane [1]:
 
     - the rows of the target that lie in the margin, on its far end first, join the training set with their current
       label, at most ``step`` of the target's rows at a time;
@@ -58,8 +58,8 @@ class DASVM(IterativeBaseline):
 
     References
     ----------
-    .. [1] Lorenzo Bruzzone and Mattia Marconcini, "Domain Adaptation Problems: A DASVM Classification Technique and a
-       Circular Validation Strategy", *IEEE Transactions on Pattern Analysis and Machine Intelligence*, 2010.
+    - [1] Lorenzo Bruzzone and Mattia Marconcini, "Domain Adaptation Problems: A DASVM Classification Technique and a
+      Circular Validation Strategy", *IEEE Transactions on Pattern Analysis and Machine Intelligence*, 2010.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class _SelfTraining(AdREM):
 class HardEM(IterativeBaseline):
     """Self-training: the classifier of the source labels the target, is trained on both, and labels it again.
 
-    Minimized in turn over the weights and the labels of the target, equation 3 of the paper [1]_, is
+    Minimized in turn over the weights and the labels of the target, equation 3 of the paper [1], is
 
     ``C * sum_S loss(w x, y) + C * sum_T loss(w x, y_T) + ||w||^2 / 2``,
 
@@ -69,7 +69,7 @@ class HardEM(IterativeBaseline):
 
     References
     ----------
-    .. [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
+    - [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
 
     Examples
     --------
@@ -123,10 +123,10 @@ class SoftEM(IterativeBaseline):
     ``q = softmax(W x / temperature)``. Neither step raises the objective; the step for the weights takes a few steps of
     L-BFGS towards its optimum.
 
-    With ``temperature=1`` this is the soft expectation maximization of the paper [1]_: the labels are the model's own
+    With ``temperature=1`` this is the soft expectation maximization of the paper [1]: the labels are the model's own
     posterior, the second term is zero wherever one stands, and the weights stay those of the source. Below 1 the labels
     are sharper than the posterior, and the target pulls the boundary away from its rows, as in the minimization of
-    entropy [2]_; towards 0 they become hard.
+    entropy [2]; towards 0 they become hard.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ class SoftEM(IterativeBaseline):
 
     References
     ----------
-    .. [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
-    .. [2] Yves Grandvalet and Yoshua Bengio, "Entropy regularization", in *Semi-Supervised Learning*, 2006.
+    - [1] Twan van Laarhoven and Elena Marchiori, "Domain Adaptation with Randomized Expectation Maximization", 2018.
+    - [2] Yves Grandvalet and Yoshua Bengio, "Entropy regularization", in *Semi-Supervised Learning*, 2006.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class FLDA(Baseline):
     A feature that is present (not zero) in a share ``s`` of the rows of the source and a share ``t`` of those of the
     target drops out with the rate ``1 - t / s``, or never where it is as frequent there. Under that model a row ``z``
     of the target is one ``x`` of the source whose feature ``j`` is set to zero with probability ``rate_j``, and else
-    divided by ``1 - rate_j``: its mean is ``x``, and its variance is ``v_j = x_j^2 * rate_j / (1 - rate_j)`` [1]_.
+    divided by ``1 - rate_j``: its mean is ``x``, and its variance is ``v_j = x_j^2 * rate_j / (1 - rate_j)`` [1].
     Minimized over the rows of the source, for every one-vs-rest problem with labels -1 and 1, is
     ``C * sum(expected losses) + ||w||^2 / 2`` with
 
@@ -49,7 +49,7 @@ class FLDA(Baseline):
     transfer : {"dropout"}, default="dropout"
         The model of how rows of the source turn into rows of the target.
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`; the lambda of [1]_ is ``1 / (2 C)``.
+        As for `AdREM`; the lambda of [1] is ``1 / (2 C)``.
     tol : float, default=0.001
         The logistic loss is minimized until its gradient has shrunk by this factor.
     random_state : int, RandomState instance or None, default=None
@@ -68,7 +68,7 @@ class FLDA(Baseline):
 
     References
     ----------
-    .. [1] Wouter Kouw, Laurens van der Maaten, Jesse Krijthe and Marco Loog, "Feature-Level Domain Adaptation", 2016.
+    - [1] Wouter Kouw, Laurens van der Maaten, Jesse Krijthe and Marco Loog, "Feature-Level Domain Adaptation", 2016.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class FLDA(Baseline):
     >>> X_source = np.array([[1.0, 1.0], [-1.0, -1.0]] * 6)
     >>> X_target = np.array([[1.0, 0.0], [-1.0, 0.0]] * 6)
     >>> model = FLDA().fit(X_source, [1, 0] * 6, X_target=X_target)
-    >>> model.dropout_
-    array([0., 1.])
+    >>> model.dropout_.tolist()
+    [0.0, 1.0]
     >>> bool(model.coef_[0, 0, 0] > 0), float(model.coef_[0, 0, 1])
     (True, 0.0)
     """

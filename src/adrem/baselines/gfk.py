@@ -17,13 +17,14 @@ FIRST_LOOK = 50
 
 
 class GFK(AlignmentBaseline):
-    r"""The geodesic flow kernel: inner products averaged over all subspaces on the way from source to target [1]_.
+    """The geodesic flow kernel: inner products averaged over all subspaces on the way from source to target [1].
 
-    On the geodesic :math:`\Phi(t)` from the principal subspace of the source to that of the target,
+    On the geodesic ``Phi(t)`` from the principal subspace of the source, at ``t = 0``, to that of the target, at
+    ``t = 1``, it is
 
-    .. math:: G = \int_0^1 \Phi(t) \Phi(t)^\top dt,
+    ``G = integral of Phi(t) Phi(t)' dt``,
 
-    which has a closed form in the principal angles between the two. Rows of both domains are mapped by a root of G.
+    which has a closed form in the principal angles between the two. Rows of both domains are mapped by a root of ``G``.
 
     Parameters
     ----------
@@ -31,8 +32,16 @@ class GFK(AlignmentBaseline):
         Dimension of the subspaces, at most half of what the rows span; more is clipped, with a warning. "auto" takes
         the smallest at which the subspaces of the domains and that of both together disagree as much as they can, as
         the paper proposes.
-    form, loss, C, tol, random_state
-        As for `CORAL`; the similarity is :math:`x G x'`.
+    form : {"mapping", "similarity", "nearest"}, default="mapping"
+        What is trained, as for `CORAL`; the similarity is ``x G x'``.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        As for `CORAL`.
+    C : "cv", float or list of floats, default="cv"
+        As for `CORAL`.
+    tol : float, default=0.1
+        As for `CORAL`.
+    random_state : int, RandomState instance or None, default=None
+        As for `CORAL`.
 
     Attributes
     ----------
@@ -43,8 +52,17 @@ class GFK(AlignmentBaseline):
 
     References
     ----------
-    .. [1] Boqing Gong, Yuan Shi, Fei Sha, Kristen Grauman, "Geodesic Flow Kernel for Unsupervised Domain Adaptation",
-       CVPR 2012.
+    - [1] Boqing Gong, Yuan Shi, Fei Sha, Kristen Grauman, "Geodesic Flow Kernel for Unsupervised Domain Adaptation",
+      CVPR 2012.
+
+    Examples
+    --------
+    >>> from adrem.baselines import GFK
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=60, random_state=0)
+    >>> model = GFK(C=1.0).fit(X_source, y_source, X_target=X_target)
+    >>> model.n_components_, float((model.transduction_ == y_target).mean())
+    (1, 1.0)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -24,7 +24,7 @@ class SCL(LinearBaseline):
     """Structural correspondence learning: features correspond if they go along with the same pivots.
 
     Pivots are features that are frequent in both domains and, of those, have the most mutual information with the
-    labels of the source [1]_ [2]_. From all other features of the rows of both domains, linear predictors of each
+    labels of the source [1, 2]. From all other features of the rows of both domains, linear predictors of each
     pivot's presence are learnt, here by ridge regression. The ``n_components`` first left singular vectors ``theta`` of
     the matrix of their weights are directions in which features of both domains correspond, and the classifier is
     trained on the features ``x`` and ``theta' x`` together.
@@ -61,10 +61,10 @@ class SCL(LinearBaseline):
 
     References
     ----------
-    .. [1] John Blitzer, Ryan McDonald and Fernando Pereira, "Domain Adaptation with Structural Correspondence
-       Learning", 2006.
-    .. [2] John Blitzer, Mark Dredze and Fernando Pereira, "Biographies, Bollywood, Boom-boxes and Blenders: Domain
-       Adaptation for Sentiment Classification", 2007.
+    - [1] John Blitzer, Ryan McDonald and Fernando Pereira, "Domain Adaptation with Structural Correspondence
+      Learning", 2006.
+    - [2] John Blitzer, Mark Dredze and Fernando Pereira, "Biographies, Bollywood, Boom-boxes and Blenders: Domain
+      Adaptation for Sentiment Classification", 2007.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class SCL(LinearBaseline):
     >>> X_source = np.stack([good, own, np.zeros(200), it], axis=1)[:100].astype(float)
     >>> X_target = np.stack([good, np.zeros(200), own, it], axis=1)[100:].astype(float)
     >>> model = SCL(n_pivots=1, C=1.0).fit(X_source, y[:100], X_target=X_target)
-    >>> model.pivots_, bool(model.coef_[0, 0, 2] > 0)
-    (array([0]), True)
+    >>> model.pivots_.tolist(), bool(model.coef_[0, 0, 2] > 0)
+    ([0], True)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

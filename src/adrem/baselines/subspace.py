@@ -18,20 +18,28 @@ DELTA, GAMMA = 0.1, 1e6
 
 
 class SubspaceAlignment(AlignmentBaseline):
-    r"""Subspace alignment: turn the principal directions of the source into those of the target [1]_.
+    """Subspace alignment: turn the principal directions of the source into those of the target [1].
 
-    With :math:`P_S` and :math:`P_T` the first principal directions of the domains as columns, rows of the source are
-    mapped by :math:`P_S P_S^\top P_T` and rows of the target by :math:`P_T`.
+    With ``P_S`` and ``P_T`` the first principal directions of the domains as columns, rows of the source are mapped by
+    ``P_S P_S' P_T`` and rows of the target by ``P_T``.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Dimension of the subspaces; more than there are is clipped, with a warning. "auto" is the largest dimension
         whose directions are stable by the paper's consistency rule in both domains: the gap between successive
-        variances must be at least :math:`(1 + \sqrt{\ln(2/\delta)/2})\,16\,d^{3/2} B / (\gamma \sqrt{n})`, with
-        :math:`\delta = 0.1`, :math:`\gamma = 10^6` and B the largest squared length of a row.
-    form, loss, C, tol, random_state
-        As for `CORAL`; the similarity is :math:`x P_S P_S^\top P_T P_T^\top x'`.
+        variances must be at least ``(1 + sqrt(ln(2 / delta) / 2)) * 16 * d^(3/2) * B / (gamma * sqrt(n))``, with
+        ``delta = 0.1``, ``gamma = 10^6`` and ``B`` the largest squared length of a row.
+    form : {"mapping", "similarity", "nearest"}, default="mapping"
+        What is trained, as for `CORAL`; the similarity is ``x P_S P_S' P_T P_T' x'``.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        As for `CORAL`.
+    C : "cv", float or list of floats, default="cv"
+        As for `CORAL`.
+    tol : float, default=0.1
+        As for `CORAL`.
+    random_state : int, RandomState instance or None, default=None
+        As for `CORAL`.
 
     Attributes
     ----------
@@ -42,8 +50,17 @@ class SubspaceAlignment(AlignmentBaseline):
 
     References
     ----------
-    .. [1] Basura Fernando, Amaury Habrard, Marc Sebban, Tinne Tuytelaars, "Unsupervised Visual Domain Adaptation Using
-       Subspace Alignment", ICCV 2013.
+    - [1] Basura Fernando, Amaury Habrard, Marc Sebban, Tinne Tuytelaars, "Unsupervised Visual Domain Adaptation Using
+      Subspace Alignment", ICCV 2013.
+
+    Examples
+    --------
+    >>> from adrem.baselines import SubspaceAlignment
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=60, random_state=0)
+    >>> model = SubspaceAlignment(n_components=1, C=1.0).fit(X_source, y_source, X_target=X_target)
+    >>> float((model.transduction_ == y_target).mean())
+    1.0
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -23,15 +23,14 @@ MATRICES = 5  # as large as the kernel, that are made on the way to them
 
 
 class TCA(AlignmentBaseline):
-    r"""Transfer component analysis: components with much variance in which the domains' means agree [1]_.
+    """Transfer component analysis: components with much variance in which the domains' means agree [1].
 
-    With the linear kernel K of all rows, H the centring matrix, and :math:`L = v v^\top` with v one over the number of
-    rows of the source, or minus one over that of the target, the components W solve
+    With the linear kernel ``K`` of all rows, ``H`` the centring matrix, and ``L = v v'`` with ``v`` one over the number
+    of rows of the source, or minus one over that of the target, the components ``W`` minimize
 
-    .. math:: \min_W \operatorname{tr}(W^\top K L K W) + \mu \operatorname{tr}(W^\top W)
-              \quad\text{s.t.}\quad W^\top K H K W = I,
+    ``tr(W' K L K W) + mu * tr(W' W)`` subject to ``W' K H K W = I``,
 
-    a generalized symmetric eigenproblem. Rows are mapped by their kernel with all rows times W.
+    a generalized symmetric eigenproblem. Rows are mapped by their kernel with all rows times ``W``.
 
     Parameters
     ----------
@@ -39,8 +38,16 @@ class TCA(AlignmentBaseline):
         Number of components; more than there are is clipped, with a warning. None takes 30, or as many as there are.
     mu : float, default=1.0
         Weight of the second term, on the identity, as published.
-    form, loss, C, tol, random_state
-        As for `CORAL`; the similarity is the inner product of the components.
+    form : {"mapping", "similarity", "nearest"}, default="mapping"
+        What is trained, as for `CORAL`; the similarity is the inner product of the components.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        As for `CORAL`.
+    C : "cv", float or list of floats, default="cv"
+        As for `CORAL`.
+    tol : float, default=0.1
+        As for `CORAL`.
+    random_state : int, RandomState instance or None, default=None
+        As for `CORAL`.
 
     Attributes
     ----------
@@ -51,8 +58,24 @@ class TCA(AlignmentBaseline):
 
     References
     ----------
-    .. [1] Sinno Jialin Pan, Ivor W. Tsang, James T. Kwok, Qiang Yang, "Domain Adaptation via Transfer Component
-       Analysis", IEEE Transactions on Neural Networks 22, 2011.
+    - [1] Sinno Jialin Pan, Ivor W. Tsang, James T. Kwok, Qiang Yang, "Domain Adaptation via Transfer Component
+      Analysis", IEEE Transactions on Neural Networks 22, 2011.
+
+    Examples
+    --------
+    The first of two features tells the classes apart, the second gives the domain away and hardly counts in the end:
+
+    >>> import numpy as np
+    >>> from adrem.baselines import TCA
+    >>> rng = np.random.RandomState(0)
+    >>> y = np.repeat([0, 1], 50)
+    >>> X_source, X_target = (
+    ...     rng.normal(size=(100, 2)) + np.stack([4 * y - 2, np.full(100, place)], axis=1) for place in (-2, 2)
+    ... )
+    >>> model = TCA(n_components=1, C=1.0).fit(X_source, y, X_target=X_target)
+    >>> first, second = abs(model.coef_[0, 0])
+    >>> bool(second < 0.1 * first)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -54,7 +54,7 @@ class ImportanceWeighting(_WeightedSource):
     """The classifier of the source, each row weighted by how much more likely it is in the target.
 
     Logistic regression tells the domains apart. Its odds for the target estimate the ratio ``p_T(x) / p_S(x)`` of the
-    densities, up to a factor [1]_ [2]_. Every row is judged by a classifier that was trained without
+    densities, up to a factor [1, 2]. Every row is judged by a classifier that was trained without
     it: one that knows the row would be too sure, and with many features quite sure, of where it is from.
 
     Parameters
@@ -70,7 +70,7 @@ class ImportanceWeighting(_WeightedSource):
         Number of parts of the rows that are judged by a classifier of the others.
     flattening : float, default=0.5
         Power to which the ratios are raised, between 0, which leaves the source as it is, and 1, which is unbiased:
-        where the domains hardly overlap, a few rows of the source would be all that counts [1]_.
+        where the domains hardly overlap, a few rows of the source would be all that counts [1].
     tol : float, default=0.1
         Tolerance of the trainings, as liblinear's.
     random_state : int, RandomState instance or None, default=None
@@ -87,9 +87,9 @@ class ImportanceWeighting(_WeightedSource):
 
     References
     ----------
-    .. [1] Hidetoshi Shimodaira, "Improving predictive inference under covariate shift by weighting the log-likelihood
-       function", *Journal of Statistical Planning and Inference*, 2000.
-    .. [2] Steffen Bickel, Michael Brueckner and Tobias Scheffer, "Discriminative Learning Under Covariate Shift", 2009.
+    - [1] Hidetoshi Shimodaira, "Improving predictive inference under covariate shift by weighting the log-likelihood
+      function", *Journal of Statistical Planning and Inference*, 2000.
+    - [2] Steffen Bickel, Michael Brueckner and Tobias Scheffer, "Discriminative Learning Under Covariate Shift", 2009.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def judge_domains(
 class KMM(_WeightedSource):
     """Kernel mean matching: the weights under which the source has the mean of the target, in the space of a kernel.
 
-    Minimized over the weights ``b`` of the rows of the source is [1]_
+    Minimized over the weights ``b`` of the rows of the source is [1]
 
     ``b' K b / 2 - k' b`` subject to ``0 <= b <= max_weight`` and ``|mean(b) - 1| <= eps``,
 
@@ -216,8 +216,8 @@ class KMM(_WeightedSource):
 
     References
     ----------
-    .. [1] Jiayuan Huang, Alexander Smola, Arthur Gretton, Karsten Borgwardt and Bernhard Schoelkopf, "Correcting Sample
-       Selection Bias by Unlabeled Data", 2006.
+    - [1] Jiayuan Huang, Alexander Smola, Arthur Gretton, Karsten Borgwardt and Bernhard Schoelkopf, "Correcting Sample
+      Selection Bias by Unlabeled Data", 2006.
 
     Examples
     --------

@@ -27,9 +27,38 @@ SHOWN = 5  # names in a note
 class Pair:
     """Rows of a source with their labels, rows of a target, how they were made, and what a person should know of it.
 
-    `truth` holds labels of the target, only to score by. `recipe` makes rows of tables with columns; files of numbers
-    have none, and their rows are divided by `scales`. `frames` are the tables that the rows were made of, and
-    `source_places` the rows of the source's file that they are.
+    Parameters
+    ----------
+    X_source : {ndarray, CSR array} of shape (n_source, n_features)
+        Rows of the source.
+    y_source : ndarray of shape (n_source,)
+        Their labels.
+    X_target : {ndarray, CSR array} of shape (n_target, n_features)
+        Rows of the target.
+    truth : ndarray of shape (n_target,) or None
+        Labels of the target, only to score by.
+    recipe : Recipe or None
+        What makes rows of tables with columns; None for files of numbers.
+    scales : ndarray of shape (n_features,)
+        What every feature was divided by.
+    notes : list of str, default=[]
+        What became of the columns, a line each.
+    frames : tuple of polars.DataFrame or None, default=None
+        The two tables that the rows were made of.
+    source_places : ndarray of shape (n_source,) or None, default=None
+        Which rows of the source's file its rows are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from adrem.columns import FileTable, make_pair
+    >>> books = pl.DataFrame({"price": [9, 30, 8, 35], "liked": ["yes", "no", "yes", "no"]})
+    >>> kitchen = pl.DataFrame({"price": [20, 90]})
+    >>> pair = make_pair(FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked")
+    >>> pair.y_source.tolist()
+    ['yes', 'no', 'yes', 'no']
+    >>> pair.X_target.shape
+    (2, 2)
     """
 
     X_source: Matrix
@@ -44,6 +73,18 @@ class Pair:
 
     @property
     def feature_names(self) -> list[str]:
+        """A name for every feature.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from adrem.columns import FileTable, make_pair
+        >>> books = pl.DataFrame({"price": [9, 30, 8, 35], "liked": ["yes", "no", "yes", "no"]})
+        >>> kitchen = pl.DataFrame({"price": [20, 90]})
+        >>> pair = make_pair(FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked")
+        >>> pair.feature_names
+        ['price', '(constant)']
+        """
         if self.recipe is not None:
             return self.recipe.feature_names
         return [f"feature {k}" for k in range(self.X_source.shape[1])]
@@ -64,18 +105,44 @@ def make_pair(
     ----------
     source, target : FileTable
         As `read_file` gives them: both with columns, or both with rows of numbers.
-    label : str
-        The column of the source that holds the labels, where it has columns.
+    label : str, default=None
+        The column of the source that holds the labels; needed where it has columns.
     target_label : str, default=None
         The column of the target that holds its labels, only to score by.
-    text : collection of str
+    text : collection of str, default=()
         Columns that are text, whatever they look like.
-    left_out : collection of str
+    left_out : collection of str, default=()
         Columns that are not learnt from.
 
     Returns
     -------
     Pair
+        Rows and labels to learn from, and notes about what was done.
+
+    Raises
+    ------
+    ValueError
+        If the files do not go together, or a column is not there. The message says what to do.
+
+    See Also
+    --------
+    read_file : Read such a file.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from adrem import AdREM
+    >>> from adrem.columns import FileTable, make_pair
+    >>> books = pl.DataFrame({"said": ["a gripping plot", "dull", "a good plot", "dull"], "liked": [1, 0, 1, 0]})
+    >>> kitchen = pl.DataFrame({"said": ["a good sharp knife", "dull and dear"]})
+    >>> pair = make_pair(
+    ...     FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked", text=["said"]
+    ... )
+    >>> pair.notes
+    ["column 'said' is text (as told): 17 terms"]
+    >>> model = AdREM(C=1.0, n_estimators=3, random_state=0)
+    >>> model.fit(pair.X_source, pair.y_source, X_target=pair.X_target).transduction_.tolist()
+    [1, 0]
     """
     if (source.frame is None) != (target.frame is None):
         kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]

@@ -39,7 +39,31 @@ COMPRESSED = {".gz", ".bz2", ".xz"}
 
 @dataclass(frozen=True)
 class FileTable:
-    """What a file holds: a frame with named columns, or rows of numbers with labels, if any, beside them."""
+    """What a file holds: a frame with named columns, or rows of numbers with labels, if any, beside them.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called in messages.
+    checksum : str
+        The SHA-256 checksum of its bytes.
+    frame : polars.DataFrame or None, default=None
+        The columns, as they are written.
+    rows : {ndarray, CSR array} of shape (n_rows, n_features) or None, default=None
+        The rows of a file of numbers.
+    labels : ndarray of shape (n_rows,) or None, default=None
+        The labels that stand beside them.
+
+    Examples
+    --------
+    `read_file` makes one; so can you, of a frame that is at hand:
+
+    >>> import polars as pl
+    >>> from adrem.columns import FileTable
+    >>> table = FileTable("books.csv", "", pl.DataFrame({"price": [9, 30], "liked": ["yes", "no"]}))
+    >>> table.frame.columns
+    ['price', 'liked']
+    """
 
     name: str
     checksum: str
@@ -49,6 +73,15 @@ class FileTable:
 
     @property
     def n_rows(self) -> int:
+        """The number of rows.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from adrem.columns import FileTable
+        >>> FileTable("books.csv", "", pl.DataFrame({"price": [9, 30]})).n_rows
+        2
+        """
         table = self.rows if self.frame is None else self.frame
         return 0 if table is None else int(table.shape[0])
 
@@ -68,6 +101,29 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     Returns
     -------
     FileTable
+        The columns or the numbers that the file holds.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, it is empty, or its form is not known. The message says what to do.
+    DamagedDataError
+        If it is cut off or not what its name says. The message names the line, where one is to blame.
+
+    See Also
+    --------
+    make_pair : Make rows of two such files.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from tempfile import TemporaryDirectory
+    >>> from adrem.columns import read_file
+    >>> with TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"agent": ["007", "008"], "films": [25, 1]}).write_csv(f"{folder}/agents.csv")
+    ...     table = read_file(f"{folder}/agents.csv")
+    >>> table.frame.rows()
+    [('007', '25'), ('008', '1')]
     """
     content, name = _read_bytes(path)
     checksum = hashlib.sha256(content).hexdigest()

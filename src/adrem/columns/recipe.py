@@ -50,6 +50,32 @@ class Recipe:
     Missing numbers are filled by the value in ``numbers``, their median. Then numbers and indicators have their
     ``centres`` taken off, and every feature is divided by its ``scales``. The constant is there where numbers are: they
     are centred over both domains together, and the classifier passes through the origin.
+
+    Parameters
+    ----------
+    numbers : dict of str to float
+        The columns of numbers, and what fills their gaps.
+    indicated : list of str
+        Those of them that have gaps, which are marked.
+    categories : dict of str to list of str
+        The columns of categories, and the values that are known.
+    terms : dict of str to list of str
+        The columns of text, and the words and pairs of words that are known.
+    scales : ndarray of shape (n_features,), default=[]
+        What every feature is divided by.
+    centres : ndarray of shape (n_centred,), default=[]
+        What is taken off the first features, those that are not of categories or text.
+
+    Examples
+    --------
+    `make_pair` learns one of two files. It makes rows of a third:
+
+    >>> import polars as pl
+    >>> from adrem.columns import Recipe
+    >>> recipe = Recipe({}, [], {"cover": ["hard", "soft"]}, {})
+    >>> rows, report = recipe.apply(pl.DataFrame({"cover": ["soft", "hard", "none"]}))
+    >>> rows.toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     """
 
     numbers: dict[str, float]
@@ -61,11 +87,26 @@ class Recipe:
 
     @property
     def columns(self) -> list[str]:
+        """The columns that it looks at.
+
+        Examples
+        --------
+        >>> from adrem.columns import Recipe
+        >>> Recipe({"price": 20.0}, [], {"cover": ["hard", "soft"]}, {}).columns
+        ['price', 'cover']
+        """
         return [*self.numbers, *self.categories, *self.terms]
 
     @property
     def feature_names(self) -> list[str]:
-        """A name for every feature: its column, and what of it."""
+        """A name for every feature: its column, and what of it.
+
+        Examples
+        --------
+        >>> from adrem.columns import Recipe
+        >>> Recipe({"price": 20.0}, [], {"cover": ["hard", "soft"]}, {}).feature_names
+        ['price', '(constant)', 'cover = hard', 'cover = soft']
+        """
         names = [*self.numbers, *(f"{name} is missing" for name in self.indicated)]
         names += [CONSTANT] if self.numbers else []
         names += [f"{name} = {value}" for name, values in self.categories.items() for value in values]
@@ -74,7 +115,35 @@ class Recipe:
         return names
 
     def apply(self, frame: DataFrame) -> tuple[Matrix, Report]:
-        """Rows of numbers, and what was noticed. Columns are matched by name; those that are not there are missing."""
+        """Make rows of numbers. Columns are matched by name; those that are not there are missing.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            Any table with at least one of the columns.
+
+        Returns
+        -------
+        rows : {ndarray, CSR array} of shape (n_rows, n_features)
+            The rows; dense where every feature is a number.
+        report : Report
+            What was noticed, by column: how many values were ``filled``, and how many are ``unknown_values`` or texts
+            ``without_words``; ``missing_columns`` and ``new_columns``.
+
+        Raises
+        ------
+        ValueError
+            If none of the columns is there.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from adrem.columns import Recipe
+        >>> recipe = Recipe({}, [], {"cover": ["hard", "soft"]}, {})
+        >>> rows, report = recipe.apply(pl.DataFrame({"cover": ["soft", "none"], "pages": [300, 20]}))
+        >>> report.unknown_values, report.new_columns
+        ({'cover': 1}, ['pages'])
+        """
         report = Report(
             missing_columns=[name for name in self.columns if name not in frame.columns],
             new_columns=[name for name in frame.columns if name not in self.columns],
@@ -129,7 +198,27 @@ class Recipe:
         return sp.csr_array(sp.hstack(blocks, format="csr"))
 
     def is_for(self, n_features: int) -> bool:
-        """Whether it makes so many features, none of them twice, by finite numbers and as many centres as there are."""
+        """Tell whether it makes the rows of a model.
+
+        That is so if it makes as many features, none of them twice, by finite numbers and as many centres as there are.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features of a model.
+
+        Returns
+        -------
+        bool
+            Whether it does.
+
+        Examples
+        --------
+        >>> from adrem.columns import Recipe
+        >>> recipe = Recipe({}, [], {"cover": ["hard", "soft"]}, {})
+        >>> recipe.is_for(2), recipe.is_for(3)
+        (True, False)
+        """
         n_dense = len(self.numbers) + len(self.indicated) + bool(self.numbers)
         lists = [self.indicated, *self.categories.values(), *self.terms.values()]
         return (
@@ -141,7 +230,19 @@ class Recipe:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the two arrays, for JSON."""
+        """Put all but the two arrays in a form for JSON.
+
+        Returns
+        -------
+        dict
+            The parts by name.
+
+        Examples
+        --------
+        >>> from adrem.columns import Recipe
+        >>> Recipe({"price": 20.0}, [], {}, {}).to_dict()
+        {'numbers': {'price': 20.0}, 'indicated': [], 'categories': {}, 'terms': {}}
+        """
         return {
             "numbers": self.numbers,
             "indicated": self.indicated,
@@ -151,7 +252,29 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, parts: dict[str, Any], scales: NDArray[np.float64], centres: NDArray[np.float64]) -> Recipe:
-        """A recipe from what `to_dict` gave, and the arrays."""
+        """Make a recipe of what `to_dict` gave, and the arrays.
+
+        Parameters
+        ----------
+        parts : dict
+            What `to_dict` gave.
+        scales : ndarray of shape (n_features,)
+            What every feature is divided by.
+        centres : ndarray of shape (n_centred,)
+            What is taken off the first features.
+
+        Returns
+        -------
+        Recipe
+            The recipe that it was.
+
+        Examples
+        --------
+        >>> from adrem.columns import Recipe
+        >>> recipe = Recipe({"price": 20.0}, [], {}, {})
+        >>> Recipe.from_dict(recipe.to_dict(), recipe.scales, recipe.centres).numbers
+        {'price': 20.0}
+        """
         return cls(
             {str(name): float(value) for name, value in parts["numbers"].items()},
             [str(name) for name in parts["indicated"]],

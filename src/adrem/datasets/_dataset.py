@@ -17,7 +17,26 @@ from adrem.datasets._pair import DomainPair
 
 
 class Domain(NamedTuple):
-    """Rows and labels of one domain. A domain of the user's may have no labels."""
+    """Rows and labels of one domain.
+
+    Parameters
+    ----------
+    name : str
+        The name of the domain.
+    X : {ndarray, CSR array} of shape (n_rows, n_features)
+        The rows.
+    y : ndarray of shape (n_rows,) or None
+        Their labels. A domain of your own may have none.
+
+    Examples
+    --------
+    >>> from adrem.datasets import load
+    >>> domain = load("rotated-arcs")["source"]
+    >>> domain
+    <Domain source: 100 rows, 2 features>
+    >>> int(domain.y.sum())  # half of them are of class 1
+    50
+    """
 
     name: str
     X: Matrix
@@ -29,7 +48,25 @@ class Domain(NamedTuple):
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a data set comes from: whom to cite, where its owners publish it, and the checksums of the files read."""
+    """Where a data set comes from: whom to cite, where its owners publish it, and the checksums of the files read.
+
+    Parameters
+    ----------
+    citation : str
+        Whom to cite.
+    homepage : str, default=""
+        Where its owners publish it.
+    terms : str, default=""
+        What they ask of its users.
+    files : dict of str to str, default={}
+        The SHA-256 checksum of every file that was read, by its name.
+
+    Examples
+    --------
+    >>> from adrem.datasets import load
+    >>> load("digits-shift").provenance.files  # it comes with the package
+    {}
+    """
 
     citation: str
     homepage: str = ""
@@ -44,7 +81,7 @@ class DataSet:
     ``data["A"]`` and ``data["amazon"]`` give a domain, ``data.pair("A-W")`` a source and a target that are ready to
     learn from.
 
-    Attributes
+    Parameters
     ----------
     name, title : str
         The name in the registry, and one for people.
@@ -54,8 +91,23 @@ class DataSet:
         Not fitted; what is done to both domains of a pair before they are learnt from.
     provenance : Provenance
         Citation, homepage, terms, and the checksums of the files read.
-    feature_names : list of str or None
+    feature_names : list of str or None, default=None
         Names of the columns, where they are known.
+
+    See Also
+    --------
+    load : A data set of the paper.
+    load_folder : One of your own.
+
+    Examples
+    --------
+    >>> from adrem.datasets import load
+    >>> data = load("rotated-arcs")
+    >>> data
+    <DataSet rotated-arcs: rows {S: 100, T: 100}, 2 features, 2 classes>
+    >>> data["T"]
+    <Domain target: 100 rows, 2 features>
+    >>> X_source, y_source, X_target, y_target = data.pair("S-T")
     """
 
     name: str
@@ -84,26 +136,50 @@ class DataSet:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """All labels, in order."""
+        """All labels, in order.
+
+        Examples
+        --------
+        >>> from adrem.datasets import load
+        >>> load("rotated-arcs").classes.tolist()
+        [0, 1]
+        """
         labels = [domain.y for domain in self.domains.values() if domain.y is not None]
         return np.unique(np.concatenate(labels)) if labels else np.empty(0)
 
     @property
     def n_features(self) -> int:
+        """The number of columns, the same in all domains.
+
+        Examples
+        --------
+        >>> from adrem.datasets import load
+        >>> load("rotated-arcs").n_features
+        2
+        """
         return int(next(iter(self.domains.values())).X.shape[1])
 
     @property
     def pairs(self) -> list[str]:
-        """All pairs of a source and another target, such as ``A-W``."""
+        """All pairs of a source and another target, such as ``A-W``.
+
+        Examples
+        --------
+        >>> from adrem.datasets import load
+        >>> load("rotated-arcs").pairs
+        ['S-T', 'T-S']
+        """
         return [f"{source}-{target}" for source, target in permutations(self.domains, 2)]
 
     def pair(self, source: str, target: str | None = None, *, preprocess: bool = True) -> DomainPair:
-        """Rows and labels of two domains: ``pair("A-W")`` or ``pair("amazon", "webcam")``.
+        """Take two domains as a source and a target.
 
         Parameters
         ----------
-        source, target : str
-            Names of the domains, short or long, or one name of a pair.
+        source : str
+            Name of the source, short or long, or of a pair.
+        target : str, default=None
+            Name of the target, unless ``source`` names a pair.
         preprocess : bool, default=True
             Whether to apply the preprocessing that goes with the data set, fitted on both domains.
 
@@ -111,6 +187,21 @@ class DataSet:
         -------
         DomainPair
             ``X_source, y_source, X_target, y_target``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such domain or pair. The message says which there are.
+        ValueError
+            If the source has no labels.
+
+        Examples
+        --------
+        >>> from adrem.datasets import load
+        >>> data = load("rotated-arcs")
+        >>> data.pair("S-T")
+        <DomainPair of a source and a target: 100 x 2 and 100 x 2>
+        >>> X_source, y_source, X_target, y_target = data.pair("target", "source")
         """
         first, second = (self[source], self[target]) if target is not None else self._split(source)
         if first.y is None:
@@ -130,7 +221,14 @@ class DataSet:
 
     @property
     def checksum(self) -> str:
-        """A checksum of the rows and labels, whatever files they came in."""
+        """A checksum of the rows and labels, whatever files they came in.
+
+        Examples
+        --------
+        >>> from adrem.datasets import load
+        >>> len(load("rotated-arcs").checksum)  # hexadecimal digits of SHA-256
+        64
+        """
         digest = hashlib.sha256()
         for domain in self.domains.values():
             digest.update(f"{domain.name} {domain.X.shape}".encode())

@@ -38,7 +38,7 @@ def fetch(
     ----------
     name : str
         A name of the registry, as for `load`.
-    data_home : path, default=None
+    data_home : path-like, default=None
         As for `load`.
     report : callable, default=None
         Called with the name of the file, the bytes that are there, and the bytes there will be, or None.
@@ -49,6 +49,21 @@ def fetch(
     -------
     Path
         The folder of the data set.
+
+    Raises
+    ------
+    DownloadError
+        If it could not be downloaded. The message says which files to put where by hand.
+
+    See Also
+    --------
+    load : Read a data set once its files are there.
+
+    Examples
+    --------
+    >>> from adrem.datasets import fetch
+    >>> fetch("digits-shift").name  # comes with the package, and nothing is downloaded
+    'digits-shift'
     """
     entry = find_entry(name)
     folder = home_folder(data_home) / entry.name

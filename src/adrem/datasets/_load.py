@@ -44,7 +44,7 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: 
         ``amazon-reviews``, ``amazon-400``, ``office-caltech-surf``, ``office-caltech-resnet50``,
         ``office-31-resnet50``, ``office-31-decaf``, ``cross-dataset-testbed``, ``digits-shift`` or ``rotated-arcs``.
         The last two come with the package, the others are read from their owners' files.
-    data_home : path, default=None
+    data_home : path-like, default=None
         The folder that holds a folder for every data set. By default the one that the environment variable
         ``ADREM_DATA`` names, else one in the user's cache folder, where `fetch` puts downloads.
     verify : bool, default=True
@@ -54,6 +54,19 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: 
     -------
     DataSet
         Domains with ``X`` and ``y``, ``classes``, the ``preprocessing`` that goes with them, and their ``provenance``.
+
+    Raises
+    ------
+    DataNotFoundError
+        If its files are not there. The message says which to put where.
+    DamagedDataError
+        If a file is damaged, or its content is not what was published.
+
+    See Also
+    --------
+    fetch : Download what is missing.
+    verify : Tell whether the files are those that were published.
+    load_folder : Read a folder of your own.
 
     Examples
     --------

@@ -10,7 +10,27 @@ from adrem._types import Matrix
 
 
 class DomainPair(NamedTuple):
-    """Rows and labels of a source and of a target. The target's labels are there to score, never to learn from."""
+    """Rows and labels of a source and of a target. The target's labels are there to score, never to learn from.
+
+    Parameters
+    ----------
+    X_source : {ndarray, CSR array} of shape (n_source, n_features)
+        Rows of the source.
+    y_source : ndarray of shape (n_source,)
+        Their labels.
+    X_target : {ndarray, CSR array} of shape (n_target, n_features)
+        Rows of the target.
+    y_target : ndarray of shape (n_target,) or None
+        Their labels. A domain of your own may have none.
+
+    Examples
+    --------
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> pair = make_rotated_arcs(random_state=0)
+    >>> pair
+    <DomainPair of a source and a target: 100 x 2 and 100 x 2>
+    >>> X_source, y_source, X_target, y_target = pair
+    """
 
     X_source: Matrix
     y_source: NDArray[Any]

@@ -11,7 +11,22 @@ from adrem.exceptions import DamagedDataError, DataNotFoundError
 
 
 class Verdict(NamedTuple):
-    """What was found about a data set: `ok`, `unknown`, `missing` or `damaged`, and a line for each finding."""
+    """What `verify` found about a data set.
+
+    Parameters
+    ----------
+    status : str
+        One of ``ok``, ``unknown``, ``missing`` and ``damaged``.
+    findings : list of str
+        Why, a line a finding.
+
+    Examples
+    --------
+    >>> from adrem.datasets import verify
+    >>> status, findings = verify("digits-shift")
+    >>> findings
+    ['comes with the package']
+    """
 
     status: str
     findings: list[str]
@@ -22,7 +37,9 @@ def verify(name: str, data_home: str | os.PathLike[str] | None = None) -> Verdic
 
     Parameters
     ----------
-    name, data_home
+    name : str
+        A name of the registry, as for `load`.
+    data_home : path-like, default=None
         As for `load`.
 
     Returns
@@ -30,6 +47,14 @@ def verify(name: str, data_home: str | os.PathLike[str] | None = None) -> Verdic
     Verdict
         ``status`` is ``ok`` if the content is the published one, ``unknown`` if it can be read and nobody has
         recorded what it should be, ``missing``, or ``damaged``; ``findings`` says why, a line a finding.
+
+    Examples
+    --------
+    >>> from adrem.datasets import verify
+    >>> verify("digits-shift").status
+    'ok'
+    >>> verify("amazon-400", data_home="nowhere").status
+    'missing'
     """
     entry = find_entry(name)
     if entry.make is not None:

@@ -17,7 +17,7 @@ SPLIT_SEED = 0
 def load_digits_shift(
     *, blur: float = 0.5, shear: float = 0.3, noise: float = 2.0, random_state: int = 0
 ) -> DomainPair:
-    """Digits as scikit-learn ships them as the source, and other digits through a poor camera as the target.
+    """Load digits as scikit-learn ships them as the source, and others through a poor camera as the target.
 
     The 1797 images of `sklearn.datasets.load_digits` are split at random into halves, the same halves every time. One
     half is the source. The other is the target: every image is sheared, blurred, and gets noise at every pixel.
@@ -37,6 +37,13 @@ def load_digits_shift(
     -------
     DomainPair
         ``X_source, y_source, X_target, y_target``: 64 pixels a row, from 0 (paper) to 1 (ink); classes 0 to 9.
+
+    Examples
+    --------
+    >>> from adrem.datasets import load_digits_shift
+    >>> X_source, y_source, X_target, y_target = load_digits_shift()
+    >>> X_source.shape, X_target.shape
+    ((898, 64), (899, 64))
     """
     X, y = load_digits(return_X_y=True)
     order = np.random.RandomState(SPLIT_SEED).permutation(len(y))

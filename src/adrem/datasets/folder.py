@@ -28,7 +28,7 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
 
     Parameters
     ----------
-    folder : path
+    folder : path-like
         Its files with the endings csv, parquet, npz, mat, svmlight, libsvm or svm are the domains, named by their
         files; others are left alone. csv and parquet need polars (``pip install 'adrem[cli]'``). npz and mat files hold
         rows as ``x`` or ``fts`` and labels as ``y`` or ``labels``; npz also a CSR matrix as scipy saves it.
@@ -42,6 +42,26 @@ def load_folder(folder: str | os.PathLike[str], *, label: str = "label", preproc
     -------
     DataSet
         As from `load`. Columns of csv and parquet files are matched by name.
+
+    Raises
+    ------
+    DataNotFoundError
+        If there is no such folder, or fewer than two domains in it.
+    DamagedDataError
+        If a file can't be read, or its columns are not those of the others.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from adrem.datasets import load_folder
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "books.npz", x=[[1.0, 0.0], [0.0, 1.0]], y=["good", "bad"])
+    ...     np.savez(Path(folder) / "kitchen.npz", x=[[2.0, 0.0], [0.0, 2.0], [3.0, 0.0]])  # not labelled yet
+    ...     data = load_folder(folder)
+    >>> data.pair("books", "kitchen")
+    <DomainPair of a source and a target: 2 x 2 and 3 x 2>
     """
     folder = Path(folder).expanduser()
     if not folder.is_dir():

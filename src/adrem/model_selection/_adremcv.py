@@ -73,13 +73,23 @@ class AdREMCV(DomainClassifier):
     class_prior : {"auto", "uniform", "source", "estimate"}, array-like or mapping, default="auto"
         As for `AdREM`, in the usual candidates; "auto" is the estimate where it is clear that the classes are not
         equally common, and equal shares elsewhere.
-    n_iter, n_estimators, tol, n_jobs, verbose, memory_limit
-        As for `AdREM`, in the usual candidates. The kernel is not tried where its matrix would take more memory.
+    n_iter : int, default=20
+        Number of iterations of each member, in the usual candidates.
+    n_estimators : int, default=11
+        Number of members, in the usual candidates.
     scoring : callable, default=None
         Another score: a scorer of `adrem.model_selection`, or any function of a fitted estimator, rows, labels (-1 for
         the target) and ``sample_domain``. Then it alone decides among those that were not left out.
+    tol : float, default=0.1
+        When a training stops, as for `AdREM`, in the usual candidates.
+    n_jobs : int, default=None
+        Number of members trained side by side, in threads, in the usual candidates.
     random_state : int, RandomState instance or None, default=None
         Seed of all candidates that have none of their own.
+    verbose : int, default=0
+        Whether to show a progress bar on a terminal.
+    memory_limit : int, default=2**30
+        Bytes that a matrix of all rows may take. The kernel is not tried where its matrix would take more.
 
     Attributes
     ----------
@@ -102,12 +112,20 @@ class AdREMCV(DomainClassifier):
     classes_, transduction_, C_, n_features_in_, feature_names_in_
         As for `AdREM`.
 
+    See Also
+    --------
+    AdREM : The paper's algorithm by itself, in a tenth of the time.
+
     Examples
     --------
     >>> from adrem import AdREMCV
     >>> from adrem.datasets import make_rotated_arcs
-    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=50, random_state=0)
-    >>> model = AdREMCV(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=60, random_state=0)
+    >>> model = AdREMCV(["hinge", "source alone"], n_estimators=3, random_state=0)
+    >>> model.fit(X_source, y_source, X_target=X_target).best_name_
+    'hinge'
+    >>> model.cv_results_["neighbours"].round(2).tolist()
+    [1.0, 0.97]
     >>> float((model.transduction_ == y_target).mean())
     1.0
     """

@@ -39,7 +39,9 @@ class _DomainScorer(BaseEstimator):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"sample_domain": True}
 
     def score(self, estimator: Any, X: Any, y: Any, sample_domain: ArrayLike | None = None) -> float:
-        """How good an estimator seems to be in the target.
+        """Tell how good an estimator seems to be in the target.
+
+        A scorer may also be called like a function, with the same arguments.
 
         Parameters
         ----------
@@ -56,6 +58,23 @@ class _DomainScorer(BaseEstimator):
         -------
         float
             The larger the better.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows of the source, or none of the target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.baselines import SourceOnly
+        >>> from adrem.model_selection import CircularScorer
+        >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+        >>> y = np.array([0, 0, 1, 1, 0, 1])
+        >>> domain = [1, 1, 1, 1, -2, -2]  # the labels of the last two rows are not read
+        >>> model = SourceOnly(C=1.0).fit(X, y, sample_domain=domain)
+        >>> CircularScorer(C=1.0).score(model, X, y, sample_domain=domain)
+        1.0
         """
         return self._score(estimator, _split(X, y, sample_domain))
 
@@ -75,6 +94,16 @@ class CircularScorer(_DomainScorer):
     ----------
     C : "cv", float or list of floats, default="cv"
         Of the classifier that is trained back, as for `AdREM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.model_selection import CircularScorer
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+    >>> y = np.array([0, 0, 1, 1, -1, -1])  # -1 marks the target
+    >>> CircularScorer(C=1.0)(SourceOnly(C=1.0).fit(X, y), X, y)
+    1.0
     """
 
     def __init__(self, C: Any = "cv") -> None:
@@ -101,6 +130,16 @@ class ImportanceWeightedScorer(_DomainScorer):
     ----------
     flattening : float, default=0.5
         The power, as for `ImportanceWeighting`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.model_selection import ImportanceWeightedScorer
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+    >>> y = np.array([0, 0, 1, 1, -1, -1])  # -1 marks the target
+    >>> ImportanceWeightedScorer()(SourceOnly(C=1.0).fit(X, y), X, y)
+    1.0
     """
 
     def __init__(self, flattening: float = 0.5) -> None:
@@ -123,6 +162,20 @@ class NeighbourScorer(_DomainScorer):
     """How often the nearest target rows of a target row, by the cosine between them, are labelled as it is.
 
     It leans towards models that have adapted, whose labels are smoother.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem import AdREM
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.model_selection import NeighbourScorer
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(rotation=60, random_state=0)
+    >>> X, y = np.concatenate([X_source, X_target]), np.append(y_source, [-1] * 100)
+    >>> models = [AdREM(n_estimators=3, random_state=0), SourceOnly(random_state=0)]
+    >>> adapted, plain = (NeighbourScorer()(model.fit(X, y), X, y) for model in models)
+    >>> adapted > plain
+    True
     """
 
     def _score(self, estimator: Any, parts: _Parts) -> float:
@@ -139,7 +192,7 @@ class NeighbourhoodDensityScorer(_DomainScorer):
     """Soft neighbourhood density: whether target rows have many others that are labelled as they are.
 
     The shares of the classes of every row are compared with those of the others; the entropy of the similarities, made
-    sharp by a temperature, is high where rows lie in dense groups [1]_.
+    sharp by a temperature, is high where rows lie in dense groups [1].
 
     Parameters
     ----------
@@ -148,8 +201,19 @@ class NeighbourhoodDensityScorer(_DomainScorer):
 
     References
     ----------
-    .. [1] Kuniaki Saito et al., "Tune it the Right Way: Unsupervised Validation of Domain Adaptation via Soft
-       Neighborhood Density", ICCV 2021.
+    - [1] Kuniaki Saito et al., "Tune it the Right Way: Unsupervised Validation of Domain Adaptation via Soft
+      Neighborhood Density", ICCV 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.model_selection import NeighbourhoodDensityScorer
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+    >>> y = np.array([0, 0, 1, 1, -1, -1])  # -1 marks the target
+    >>> model = SourceOnly(C=1.0).fit(X, y)
+    >>> round(NeighbourhoodDensityScorer()(model, X, y), 2)  # a target of two rows that have no other like them
+    0.0
     """
 
     def __init__(self, temperature: float = 0.05) -> None:
@@ -165,14 +229,37 @@ class NeighbourhoodDensityScorer(_DomainScorer):
 
 
 class EntropyScorer(_DomainScorer):
-    """How little the model hesitates: minus the mean entropy of the shares that it gives the classes."""
+    """How little the model hesitates: minus the mean entropy of the shares that it gives the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.model_selection import EntropyScorer
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+    >>> y = np.array([0, 0, 1, 1, -1, -1])  # -1 marks the target
+    >>> near, far = (EntropyScorer()(SourceOnly(C=C).fit(X, y), X, y) for C in (0.001, 1.0))
+    >>> near < far < 0
+    True
+    """
 
     def _score(self, estimator: Any, parts: _Parts) -> float:
         return -float(entr(np.asarray(estimator.predict_proba(parts.X_target))).sum(axis=1).mean())
 
 
 class AgreementScorer(_DomainScorer):
-    """How far the members agree: the mean of the largest share of a row, which for `AdREM` are votes."""
+    """How far the members agree: the mean of the largest share of a row, which for `AdREM` are votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adrem.baselines import SourceOnly
+    >>> from adrem.model_selection import AgreementScorer
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]])
+    >>> y = np.array([0, 0, 1, 1, -1, -1])  # -1 marks the target
+    >>> 0.5 < AgreementScorer()(SourceOnly(C=1.0).fit(X, y), X, y) < 1
+    True
+    """
 
     def _score(self, estimator: Any, parts: _Parts) -> float:
         return float(np.asarray(estimator.predict_proba(parts.X_target)).max(axis=1).mean())
