@@ -169,6 +169,11 @@ class AdREM(DomainClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where ``X`` had names that are all strings.
 
+    See Also
+    --------
+    AdREMCV : Choose among several forms of it without labels of the target.
+    adrem.diagnostics.diagnose : Say how far to trust a model.
+
     Notes
     -----
     ``decision_function`` gives the votes for every class, plus the members' mean confidence, squashed below half a
