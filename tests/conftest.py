@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sklearn
@@ -11,7 +13,8 @@ from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
 
-from adrem.datasets import DomainPair
+from adrem import load
+from adrem.datasets import DomainPair, load_digits_shift
 
 # The same examples in every run: a change of the code is what turns a test red, not the day.
 settings.register_profile("adrem", derandomize=True, deadline=None)
@@ -57,3 +60,28 @@ def routing() -> Iterator[None]:
 def adrem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line."""
     return Command(monkeypatch, capsys)
+
+
+@pytest.fixture
+def clean_desk() -> Iterator[None]:
+    """For pictures: nobody's settings, no window, and no figure left open."""
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    with plt.style.context("default"):
+        yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def digits() -> DomainPair:
+    return load_digits_shift()
+
+
+@pytest.fixture(scope="session")
+def digits_model() -> Any:
+    """A fit to the digits, AdREM(class_prior="estimate", random_state=0) in single precision, from a file.
+
+    Fitted anew it might differ by a label on another machine; what is drawn of a file is the same everywhere.
+    """
+    return load(Path(__file__).parent / "data" / "digits.adrem")

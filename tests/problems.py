@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.random import RandomState
 
@@ -17,3 +19,8 @@ def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45,
     X_source = means[y_source] + rng.standard_normal((n_source, 5))
     X_target = means[y_target] + shift + rng.standard_normal((n_target, 5))
     return DomainPair(X_source, y_source, X_target, y_target)
+
+
+def fitted(model: Any, data: DomainPair) -> Any:
+    """A model, fitted to a problem."""
+    return model.fit(data.X_source, data.y_source, X_target=data.X_target)

@@ -23,6 +23,7 @@ def test_every_exported_name_exists() -> None:
     [
         ("import adrem", ["sklearn", "numba", "scipy", "pandas", "rich"]),
         ("from adrem import AdREM; import adrem.datasets", ["numba", "matplotlib"]),
+        ("import adrem; adrem.plotting.plot_votes", ["numba", "matplotlib"]),
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_used(code: str, absent: list[str]) -> None:

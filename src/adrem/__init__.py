@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adrem import datasets, diagnostics, exceptions, model_selection, preprocessing
+    from adrem import datasets, diagnostics, exceptions, model_selection, plotting, preprocessing
     from adrem._adrem import AdREM, adapt
     from adrem._persistence import load, save
     from adrem._report import report
@@ -24,6 +24,7 @@ __all__ = [
     "exceptions",
     "load",
     "model_selection",
+    "plotting",
     "preprocessing",
     "report",
     "save",
@@ -38,7 +39,7 @@ _HOMES = {
     "report": "_report",
     "save": "_persistence",
 }
-_MODULES = {"datasets", "diagnostics", "exceptions", "model_selection", "preprocessing"}
+_MODULES = {"datasets", "diagnostics", "exceptions", "model_selection", "plotting", "preprocessing"}
 
 
 def __getattr__(name: str) -> Any:

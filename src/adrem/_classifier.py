@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from adrem._memory import by_blocks
 from adrem._threads import one_blas_thread
@@ -261,3 +262,13 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no fitted model of the package."""
+    if not isinstance(model, DomainClassifier):
+        raise TypeError(
+            f"{type(model).__name__} is no model of adrem: give an AdREM or one of adrem.baselines; of a pipeline its "
+            "last step, of a search its best_estimator_."
+        )
+    check_is_fitted(model)

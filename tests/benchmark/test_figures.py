@@ -182,5 +182,5 @@ def test_the_figures_of_results_run_what_they_show() -> None:
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_drawing(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install 'adrem\[bench\]'"):
+    with pytest.raises(ImportError, match=r'pip install "adrem\[bench\]"'):
         check_drawing(tmp_path)

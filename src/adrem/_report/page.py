@@ -18,6 +18,7 @@ import numpy as np
 
 from adrem._files import written_whole
 from adrem._report import charts
+from adrem._words import without_middle
 from adrem.diagnostics import Diagnosis
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _template() -> Template:
         "level": lambda value, unit: (
             f"{100 * value:.1f}{GLUE}%" if unit == "share of rows" else f"{value:+.2f}{GLUE}{SIGMA}"
         ),
-        "brief": lambda text: _without_middle(str(text), CHIP),
+        "brief": lambda text: without_middle(str(text), CHIP),
     }
     return environment.from_string(files("adrem._report").joinpath("template.html.jinja").read_text("utf-8"))
 
@@ -283,12 +284,6 @@ def _how_sure(d: Diagnosis, by_votes: bool) -> str:
         f"{share} have the votes of all {len(d.members)} members. Votes say how much depends on the draws, "
         "not how often a label is right."
     )
-
-
-def _without_middle(text: str, length: int) -> str:
-    """A text that is still told apart by its end."""
-    left = (length - 1) // 2
-    return text if len(text) <= length else f"{text[:left]}…{text[len(text) - (length - 1 - left) :]}"
 
 
 def _shortened(text: str) -> str:

@@ -7,7 +7,6 @@ import io
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from adrem.benchmark import curves, protocols, toys
 from adrem.benchmark.published import published_curve
 from adrem.benchmark.runner import Home, Work, run_cell
 from adrem.benchmark.store import Cell, Result
+from adrem.plotting._style import BLUE, VERMILLION, check_matplotlib
 
-OURS, THEIRS = "#0072B2", "#D55E00"
+OURS, THEIRS = BLUE, VERMILLION
 Cells = Callable[[Home], tuple[list[Cell], dict[str, str]]]
 Series = tuple[list[int], list[float], list[float]]
 MakeSeries = Callable[[dict[Cell, Result], str], Series]
@@ -144,8 +144,7 @@ def find_figure(name: str) -> Figure:
 
 def check_drawing(folder: Path) -> None:
     """Raise, before any work, if a figure could not be drawn into a folder in the end."""
-    if find_spec("matplotlib") is None:
-        raise ImportError("Figures are drawn by matplotlib: pip install 'adrem[bench]'.")
+    check_matplotlib("bench")
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is not a folder: name one for the pictures.")
 

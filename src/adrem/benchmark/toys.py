@@ -10,9 +10,9 @@ import numpy as np
 from adrem._adrem import AdREM
 from adrem.benchmark.protocols import TOY_C, TOY_ROWS, TOY_SHOWN
 from adrem.datasets import DomainPair, make_imbalanced_arcs, make_rotated_arcs
+from adrem.plotting._style import BLUE, GREEN, VERMILLION
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-BLUE, ORANGE, GREEN, BROWN = "#0072B2", "#D55E00", "#009E73", "#8c510a"
+BROWN = "#8c510a"
 STYLES = {"balanced": (GREEN, "-", "balanced draws"), "random": (BROWN, "--", "random draws")}
 CURVES = {"accuracy": "accuracy on the target (%)", "loss": "loss"}
 
@@ -72,7 +72,7 @@ def draw_toy(picture: Any, toy: Toy) -> None:
 def _draw_points(axes: Any, data: DomainPair) -> None:
     domains = ((data.X_source, data.y_source, True, "source"), (data.X_target, data.y_target, False, "target"))
     for X, y, filled, name in domains:
-        for label, marker, colour in ((0, "s", BLUE), (1, "o", ORANGE)):
+        for label, marker, colour in ((0, "s", BLUE), (1, "o", VERMILLION)):
             axes.scatter(
                 *X[y == label].T,
                 s=14,

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from adrem._adrem import AdREM
-from adrem._classifier import DomainClassifier
+from adrem._classifier import check_model
 from adrem._types import Matrix
 from adrem._validation import Domains, read_domains
 from adrem._voting import by_class
@@ -93,9 +92,7 @@ def examine(
     random_state: int = 0,
 ) -> Examination:
     """A model beside the classifier of the source alone, for whoever does not want all of a diagnosis."""
-    if not isinstance(model, DomainClassifier):
-        raise TypeError(f"{type(model).__name__} is no model of adrem: give an AdREM or one of adrem.baselines.")
-    check_is_fitted(model)
+    check_model(model)
     if hasattr(model, "best_estimator_"):  # it chose, and this is about what it took
         if model.preprocessing_ is not None:
             X_source, X_target = transform_pair(model.preprocessing_, X_source, X_target)
@@ -225,12 +222,8 @@ class Examination:
         return [float(np.mean(by_class(own).argmax(axis=1) == self.after)) for own in scores]
 
     def _bins(self) -> list[Bin]:
-        """A bin for each number of votes where the members are few, else ten."""
-        n_members = len(self.members)
-        n_bins = n_members if 0 < n_members <= MANY_MEMBERS else BINS
+        n_bins, places = bins_of(confidence_of(self.model, self.domains.X_target), len(self.members))
         edges = np.arange(n_bins + 1) / n_bins
-        places = np.ceil(confidence_of(self.model, self.domains.X_target) * n_bins - 1e-9).astype(int) - 1
-        places = np.clip(places, 0, n_bins - 1)
         changed = self.before != self.after
         kept, moved = (np.bincount(places[part], minlength=n_bins).tolist() for part in (~changed, changed))
         return [Bin(*row) for row in zip(edges[:-1].tolist(), edges[1:].tolist(), kept, moved, strict=True)]
@@ -288,6 +281,13 @@ def confidence_of(model: Any, rows: Matrix) -> NDArray[np.float64]:
         counted = model._tally(rows)
         return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(model.intercept_))
     return np.asarray(model._share(rows).max(axis=1))
+
+
+def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:
+    """How many bins there are, one for each number of votes where the members are few, else ten; and each row's."""
+    n_bins = n_members if 0 < n_members <= MANY_MEMBERS else BINS
+    places = np.ceil(confidence * n_bins - 1e-9).astype(np.intp) - 1
+    return n_bins, np.clip(places, 0, n_bins - 1)
 
 
 def _course(history: list[dict[str, Any]]) -> list[Step]:

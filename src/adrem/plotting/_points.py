@@ -1,0 +1,151 @@
+"""The rows of two domains as points: by domain alone, or by class with a name upon each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem._validation import _is_missing
+from adrem._words import without_middle
+from adrem.plotting._style import COLOURS, INK, MARKS, PALE, SOURCE, TARGET, halo
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+POINT = 24.0  # area of a mark
+AREAS = {"*": 1.9, "P": 1.3, "X": 1.3, "D": 0.8, ".": 1.5}  # some look smaller than others
+NAME = 18  # characters of a class
+NEAR = 12  # points around one that tell whether it lies among its own
+# What the names of classes take, as parts of the picture: its lines, its characters, and the mark before them.
+LINE, CHARACTER, MARK = 0.05, 0.017, 0.04
+OTHER = -1  # the rank of rows without a label, or of a class without a mark of its own
+
+
+class Side(NamedTuple):
+    """Points of a domain, out of so many rows, with their labels where these are known."""
+
+    name: str
+    points: Array
+    n_rows: int
+    labels: NDArray[Any] | None
+
+    @property
+    def is_target(self) -> bool:
+        return self.name == "target"
+
+    def known(self) -> list[Any]:
+        """The label of each point, None where there is none."""
+        if self.labels is None:
+            return [None] * len(self.points)
+        return [None if _is_missing(label) else label for label in self.labels.tolist()]
+
+    @property
+    def caption(self) -> str:
+        n_points = len(self.points)
+        shown = f"{n_points:,} of " if n_points < self.n_rows else ""
+        return f"{self.name}, {shown}{self.n_rows:,} rows"
+
+
+def draw_domains(ax: Axes, sides: list[Side]) -> list[Any]:
+    """Rings and dots, whatever their labels; what stands for each domain in a key."""
+    colours = {"source": SOURCE, "target": TARGET}
+    for side in reversed(sides):  # rings hide no dots
+        _scatter(ax, side.points, "o", colours[side.name], filled=side.is_target)
+    return [_handle("o", colours[side.name], side.caption, filled=side.is_target) for side in sides]
+
+
+def draw_classes(ax: Axes, sides: list[Side]) -> list[Any]:
+    """A mark for each class, with its name; what stands for each domain, and for rows without a mark, in a key."""
+    labels, n_more = _marked(sides)
+    ranks = [np.array([labels.get(label, OTHER) for label in side.known()], dtype=np.intp) for side in sides]
+    for side, own in zip(reversed(sides), reversed(ranks), strict=True):
+        _scatter(ax, side.points[own == OTHER], ".", PALE, filled=side.is_target)
+        for rank in labels.values():
+            _scatter(ax, side.points[own == rank], MARKS[rank], COLOURS[rank], filled=side.is_target)
+    _write_names(
+        ax,
+        [without_middle(str(label), NAME) for label in labels],
+        np.concatenate([side.points for side in sides]),
+        np.concatenate(ranks),
+        np.repeat([side.is_target for side in sides], [len(side.points) for side in sides]),
+    )
+    handles = [_handle("o", INK, side.caption, filled=side.is_target) for side in sides]
+    others = [f"{n_more} more classes"] if n_more else []
+    others += ["no label"] if any(None in side.known() for side in sides) else []
+    return handles + ([_handle(".", PALE, " or ".join(others), filled=True)] if others else [])
+
+
+def _marked(sides: list[Side]) -> tuple[dict[Any, int], int]:
+    """The classes that have a mark and its number, of too many the most common ones, and how many have none."""
+    counts = Counter(label for side in sides for label in side.known() if label is not None)
+    kept = sorted((label for label, _ in counts.most_common(len(MARKS))), key=lambda own: (isinstance(own, str), own))
+    return {label: rank for rank, label in enumerate(kept)}, len(counts) - len(kept)
+
+
+def _write_names(
+    ax: Axes, names: list[str], points: Array, ranks: NDArray[np.intp], of_target: NDArray[np.bool_]
+) -> None:
+    """Write the name of every class beside a large mark of it."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    flat = (points - low) / np.where(high > low, high - low, 1.0)  # on a square from 0 to 1
+    for k, spot in enumerate(_spots(flat, ranks, of_target, max(map(_width, names), default=0.0))):
+        _scatter(ax, points[[spot]], MARKS[k], COLOURS[k], filled=True, large=True)
+        to_left = flat[spot, 0] + _width(names[k]) > 1
+        ax.annotate(
+            names[k],
+            points[spot],
+            (-8 if to_left else 8, 0),
+            textcoords="offset points",
+            ha="right" if to_left else "left",
+            va="center",
+            color=INK,
+            weight="bold",
+            path_effects=halo(),
+            zorder=6,
+        )
+
+
+def _spots(flat: Array, ranks: NDArray[np.intp], of_target: NDArray[np.bool_], width: float) -> list[int]:
+    """For each class the point to write its name at: among its own, of the target if it can be, off other names."""
+    from scipy.spatial import cKDTree
+
+    near = np.reshape(cKDTree(flat).query(flat, k=min(NEAR, len(flat)))[1], (len(flat), -1))
+    among_own = np.mean(ranks[near] == ranks[:, None], axis=1)
+    spread = np.linalg.norm(flat[near] - flat[:, None], axis=2).mean(axis=1)
+    worth = among_own - spread + of_target
+    spots: list[int] = []
+    for rank in range(ranks.max() + 1):
+        own = np.flatnonzero(ranks == rank)
+        spots.append(int(own[np.argmax(worth[own])]))
+        worth -= 2.0 * np.all(np.abs(flat - flat[spots[-1]]) < (width, LINE), axis=1)
+    return spots
+
+
+def _width(name: str) -> float:
+    return MARK + CHARACTER * len(name)
+
+
+def _scatter(ax: Axes, points: Array, mark: str, colour: str, *, filled: bool, large: bool = False) -> None:
+    if not len(points):
+        return
+    rim = 1.3 if large else 0.3 if filled else 0.9
+    ax.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=POINT * AREAS.get(mark, 1.0) * (5 if large else 1),
+        marker=mark,
+        facecolors=colour if filled else "none",
+        edgecolors="white" if filled else colour,
+        linewidths=rim,
+        zorder=5 if large else 1,
+    )
+
+
+def _handle(mark: str, colour: str, label: str, *, filled: bool) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, marker=mark, linestyle="", mfc=colour if filled else "none", label=label)

@@ -1,0 +1,125 @@
+"""Pictures as tests see them: compared with those that were looked at, and with the eyes of others."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+from matplotlib.ticker import NullFormatter
+from numpy.typing import NDArray
+from PIL import Image
+
+from adrem.datasets import DomainPair
+
+Array = NDArray[np.float64]
+HOME = Path(__file__).parent / "plotting" / "pictures"
+DPI = 60
+SAME = 0.5  # the most that two pictures may differ by
+# How linear red, green and blue look without the cones for red or for green (Machado, Oliveira and Fernandes 2009).
+EYES = {
+    "usual": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+}
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+WHITE = np.array([0.95047, 1.0, 1.08883])
+
+
+def make_rings() -> DomainPair:
+    """Ten classes on a ring; those of the target are turned a little."""
+    rng = np.random.RandomState(0)
+    labels = np.arange(200) % 10
+    X_source, X_target = (
+        3 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.2 * rng.standard_normal((200, 2))
+        for angle in (0.2 * np.pi * labels, 0.2 * np.pi * labels + 0.2)
+    )
+    return DomainPair(X_source, labels, X_target, labels)
+
+
+def drop_words(ax: Any) -> None:
+    """Leave only what is drawn: versions of matplotlib set words differently, and draw all else alike."""
+    ax.get_figure().set_dpi(DPI)
+    ax.set_title("", loc="left")
+    ax.set(xlabel="", ylabel="")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(NullFormatter())
+    if ax.get_legend() is not None:
+        ax.get_legend().remove()
+    for text in ax.texts:
+        text.set_visible(False)
+
+
+def pixels(ax: Any) -> Array:
+    """A picture as levels of red, green and blue, from 0 to 255."""
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba(), dtype=np.float64)[..., :3]
+
+
+def read(name: str) -> Array:
+    """A picture that was looked at and kept."""
+    with Image.open(HOME / f"{name}.png") as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.float64)
+
+
+def difference(drawn: Array, kept: Array) -> float:
+    """Root of the mean squared difference between two pictures, in levels."""
+    assert drawn.shape == kept.shape
+    return float(np.sqrt(np.mean((drawn - kept) ** 2)))
+
+
+def words(ax: Any) -> list[Text]:
+    """All that is written, once it has its place."""
+    ax.get_figure().canvas.draw()
+    written = [*ax.texts, ax.xaxis.label, ax.yaxis.label, *(ax.get_legend().get_texts() if ax.get_legend() else ())]
+    written += [text for text in ax.get_children() if isinstance(text, Text)]  # the titles among them
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        written += [
+            tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high
+        ]  # others are hidden
+    return [text for text in dict.fromkeys(written) if text.get_visible() and text.get_text().strip()]
+
+
+def assert_legible(ax: Any) -> None:
+    """No word lies upon another, nor beyond the edge of the picture."""
+    boxes = [(text.get_text(), text.get_window_extent()) for text in words(ax)]
+    width, height = ax.get_figure().canvas.get_width_height()
+    for text, box in boxes:
+        assert min(box.x0, box.y0) >= -1, text
+        assert (box.x1 <= width + 1, box.y1 <= height + 1) == (True, True), text
+    for (first, box), (second, other) in combinations(boxes, 2):
+        # A pixel of each may touch: boxes are a little larger than what is written in them.
+        apart = (
+            box.x1 - 1 <= other.x0 + 1
+            or other.x1 - 1 <= box.x0 + 1
+            or box.y1 - 1 <= other.y0 + 1
+            or other.y1 - 1 <= box.y0 + 1
+        )
+        assert apart, f"{first!r} lies upon {second!r}"
+
+
+def seen(colour: str, eyes: str = "usual") -> Array:
+    """A colour in CIE L*a*b*, as some eyes see it."""
+    values = np.array(to_rgb(colour))
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    ratios = TO_XYZ @ np.clip(EYES[eyes] @ linear, 0.0, 1.0) / WHITE
+    f = np.where(ratios > 216 / 24389, np.cbrt(ratios), (24389 / 27 * ratios + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def contrast_on_white(colour: str) -> float:
+    """The contrast of WCAG 2, from 1 for white to 21 for black."""
+    lightness = float(seen(colour)[0])
+    luminance = ((lightness + 16) / 116) ** 3 if lightness > 8 else lightness * 27 / 24389
+    return 1.05 / (luminance + 0.05)

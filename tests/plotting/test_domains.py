@@ -1,0 +1,136 @@
+"""The map of both domains, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from matplotlib import pyplot as plt
+from pictures import assert_legible, make_rings
+
+from adrem.datasets import DomainPair, make_rotated_arcs
+from adrem.plotting import plot_domains
+from adrem.plotting._style import MARKS, PALE, SOURCE, TARGET
+
+pytestmark = pytest.mark.usefixtures("clean_desk")
+
+
+@pytest.fixture
+def arcs() -> DomainPair:
+    return make_rotated_arcs(60, 60, rotation=50, random_state=0)
+
+
+def key(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def looks(ax: Any) -> set[tuple[Any, ...]]:
+    """Every mark of rows that is drawn, without its colour: its outline, and whether it is filled."""
+    rows = [own for own in ax.collections if len(own.get_offsets()) and own.get_zorder() < 5]
+    outlines = [own.get_paths()[0].vertices.round(3).tobytes() for own in rows]
+    return {(outline, len(own.get_facecolors()) > 0) for outline, own in zip(outlines, rows, strict=True)}
+
+
+def n_points(ax: Any) -> int:
+    return sum(len(own.get_offsets()) for own in ax.collections if own.get_zorder() < 5)
+
+
+def test_ten_classes_of_two_domains_are_twenty_marks_and_ten_names() -> None:
+    rings = make_rings()
+    ax: Any = plot_domains(rings.X_source, rings.X_target, y_source=rings.y_source, labels=rings.y_target)
+    assert len(looks(ax)) == 20
+    assert [text.get_text() for text in ax.texts] == list("0123456789")
+
+
+def test_two_features_are_drawn_as_they_are(arcs: DomainPair) -> None:
+    frames = [pd.DataFrame(X, columns=["height", "width"]) for X in (arcs.X_source, arcs.X_target)]
+    ax: Any = plot_domains(*frames)
+    target, source = (np.asarray(own.get_offsets()) for own in ax.collections)
+    np.testing.assert_array_equal(source, arcs.X_source)
+    np.testing.assert_array_equal(target, arcs.X_target)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("height", "width")
+    assert key(ax) == ["source, 60 rows", "target, 60 rows"]
+    assert len(looks(ax)) == 2
+    assert [line.get_color() for line in ax.get_legend().get_lines()] == [SOURCE, TARGET]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_more_features_make_a_map(form: Any, blobs: DomainPair) -> None:
+    figure, ax = plt.subplots(layout="constrained")
+    drawn = plot_domains(
+        form(blobs.X_source), form(blobs.X_target), y_source=blobs.y_source, labels=blobs.y_target, ax=ax
+    )
+    assert drawn is ax
+    assert plt.get_fignums() == [figure.number]
+    assert n_points(ax) == 105
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+    assert ax.get_title(loc="left") == "Rows that lie close together are alike"
+    assert (len(ax.get_xticks()), ax.get_aspect()) == (0, 1.0)
+    assert_legible(ax)
+
+
+def test_sparse_rows_of_two_features(arcs: DomainPair) -> None:
+    ax: Any = plot_domains(sp.csr_array(arcs.X_source), sp.csr_array(arcs.X_target))
+    np.testing.assert_array_equal(np.asarray(ax.collections[1].get_offsets()), arcs.X_source)
+
+
+def test_names_stand_at_rows_of_their_class_and_apart(blobs: DomainPair) -> None:
+    ax: Any = plot_domains(blobs.X_source[:, :2], blobs.X_target[:, :2], y_source=blobs.y_source, labels=blobs.y_target)
+    places = [np.array(text.xy) for text in ax.texts]
+    for label, place in enumerate(places):
+        own = [X[y == label, :2] for X, y in ((blobs.X_source, blobs.y_source), (blobs.X_target, blobs.y_target))]
+        assert (np.concatenate(own) == place).all(axis=1).any()
+
+
+def test_rows_without_labels_are_pale(arcs: DomainPair) -> None:
+    ax: Any = plot_domains(arcs.X_source, arcs.X_target, y_source=arcs.y_source)
+    assert key(ax) == ["source, 60 rows", "target, 60 rows", "no label"]
+    assert ax.get_legend().get_lines()[-1].get_color() == PALE
+    assert (n_points(ax), len(looks(ax))) == (120, 3)
+    assert_legible(ax)
+
+
+def test_some_rows_may_have_no_label(arcs: DomainPair) -> None:
+    labels = np.where(np.arange(60) < 20, None, np.array(["no", "yes"], dtype=object)[arcs.y_target])
+    ax: Any = plot_domains(arcs.X_source, arcs.X_target, labels=labels)
+    assert [text.get_text() for text in ax.texts] == ["no", "yes"]
+    assert key(ax)[-1] == "no label"
+    assert sum(len(own.get_offsets()) for own in ax.collections if own.get_sizes()[0] == 1.5 * 24) == 60 + 20
+    ax = plot_domains(arcs.X_source, arcs.X_target, labels=np.full(60, np.nan))
+    assert (len(ax.texts), key(ax)[-1], n_points(ax)) == (0, "no label", 120)
+
+
+def test_of_many_classes_the_most_common_have_marks() -> None:
+    rng = np.random.RandomState(0)
+    y = np.repeat([f"class {k:02d}" for k in range(31)], np.r_[np.full(21, 2), np.full(10, 4)])
+    X = rng.standard_normal((len(y), 2))
+    ax: Any = plot_domains(X, X + 0.1, y_source=y, labels=y)
+    assert [text.get_text() for text in ax.texts] == [f"class {k}" for k in range(21, 31)]
+    assert key(ax)[-1] == "21 more classes"
+    assert len(looks(ax)) == 2 * len(MARKS) + 2
+
+
+def test_of_many_rows_some_are_drawn_by_the_seed() -> None:
+    X = np.random.RandomState(0).standard_normal((500, 2))
+    draws = [np.asarray(plot_domains(X, X[:9], random_state=seed).collections[1].get_offsets()) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert not np.array_equal(draws[0], draws[2])
+    assert key(plot_domains(X, X[:9])) == ["source, 400 of 500 rows", "target, 9 rows"]
+
+
+def test_rows_that_make_no_map_are_refused(blobs: DomainPair) -> None:
+    X_source, y_source, X_target, _ = blobs
+    with pytest.raises(ValueError, match="A map takes 8 rows, and there are 6: give more"):
+        plot_domains(X_source[:3], X_target[:3])
+    with pytest.raises(ValueError, match="All rows are alike but for their length"):
+        plot_domains(np.ones((5, 3)), 2 * np.ones((5, 3)))
+    with pytest.raises(ValueError, match="X_target has 4 features, X has 5"):
+        plot_domains(X_source, X_target[:, :4])
+    with pytest.raises(ValueError, match="X_target holds numbers as large as"):
+        plot_domains(X_source, 1e200 * X_target)
+    with pytest.raises(ValueError, match=r"labels has the shape \(60,\), there are 45 rows: give one label a row"):
+        plot_domains(X_source, X_target, labels=y_source)
+    assert plt.get_fignums() == []

@@ -1,0 +1,68 @@
+"""Every picture is the one that was looked at, and its words can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from pictures import HOME, SAME, assert_legible, difference, drop_words, make_rings, pixels, read
+from PIL import Image
+
+from adrem.datasets import DomainPair
+from adrem.plotting import plot_class_shares, plot_domains, plot_history, plot_votes
+
+pytestmark = pytest.mark.usefixtures("clean_desk")
+
+RINGS = make_rings()
+PICTURES: dict[str, Callable[[Any, DomainPair], Axes]] = {
+    "history-changed": lambda model, _: plot_history(model),
+    "history-loss": lambda model, _: plot_history(model, what="balanced_loss"),
+    "votes": lambda model, _: plot_votes(model),
+    "votes-true": lambda model, data: plot_votes(model, y_true=data.y_target),
+    "shares": lambda model, data: plot_class_shares(model, y_source=data.y_source),
+    "domains": lambda _, __: plot_domains(RINGS.X_source, RINGS.X_target),
+    "domains-classes": lambda _, __: plot_domains(
+        RINGS.X_source, RINGS.X_target, y_source=RINGS.y_source, labels=RINGS.y_target
+    ),
+}
+
+
+@pytest.fixture(params=PICTURES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def ax(name: str, digits_model: Any, digits: DomainPair) -> Axes:
+    return PICTURES[name](digits_model, digits)
+
+
+def test_words_can_be_read(ax: Axes) -> None:
+    assert_legible(ax)
+
+
+def test_the_picture_is_the_one_that_was_kept(ax: Axes, name: str, tmp_path: Path) -> None:
+    drop_words(ax)
+    drawn = pixels(ax)
+    new, old = tmp_path / f"{name}.png", HOME / f"{name}.png"
+    Image.fromarray(drawn.astype(np.uint8)).save(new)
+    assert old.exists(), f"There is no {old}: look at {new}, and copy it there if it is right."
+    assert difference(drawn, read(name)) <= SAME, f"Look at {new} and {old}, and copy the first if it is right."
+
+
+def test_whatever_is_missing_is_noticed(ax: Axes, name: str) -> None:
+    """Or the pictures would be compared in vain: each line, bar and cloud of points is taken away in turn."""
+    drop_words(ax)
+    pixels(ax)
+    marks = [*ax.lines, *ax.collections, *(bar for bar in ax.patches if bar.get_window_extent().height > 1)]
+    assert marks
+    missed = {}
+    for mark in marks:
+        mark.set_visible(False)
+        missed[mark] = difference(pixels(ax), read(name))
+        mark.set_visible(True)
+    assert min(missed.values()) > SAME

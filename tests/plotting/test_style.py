@@ -1,0 +1,97 @@
+"""Colours for all eyes, and what is asked for before anything is drawn."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from pictures import EYES, contrast_on_white, seen
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from adrem import AdREM, plotting
+from adrem.datasets import DomainPair
+from adrem.plotting import _style as style
+
+pytestmark = pytest.mark.usefixtures("clean_desk")
+
+OF_A_MODEL = (plotting.plot_history, plotting.plot_votes, plotting.plot_class_shares)
+# In L*a*b*, where 2.3 is the least difference that is noticed side by side.
+APART, FAR_APART = 15.0, 50.0
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_no_two_colours_of_classes_look_alike(eyes: str) -> None:
+    distances = {
+        pair: float(np.linalg.norm(seen(pair[0], eyes) - seen(pair[1], eyes)))
+        for pair in combinations(style.COLOURS, 2)
+    }
+    assert min(distances.values()) > APART, min(distances, key=lambda pair: distances[pair])
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_the_two_domains_are_far_apart(eyes: str) -> None:
+    assert np.linalg.norm(seen(style.SOURCE, eyes) - seen(style.TARGET, eyes)) > FAR_APART
+
+
+def test_the_eyes_are_those_of_colour_blind_readers() -> None:
+    """Pure red and a dark green that only those with all cones tell apart."""
+    red, green = "#b00000", "#4a5a00"
+    assert np.linalg.norm(seen(red) - seen(green)) > FAR_APART
+    assert np.linalg.norm(seen(red, "deuteranopia") - seen(green, "deuteranopia")) < APART
+    for eyes in EYES:  # white stays white
+        np.testing.assert_allclose(seen("white", eyes), [100, 0, 0], atol=0.5)
+
+
+def test_marks_stand_out_from_white_and_words_more_so() -> None:
+    assert min(contrast_on_white(colour) for colour in (*style.COLOURS, style.PALE)) > 2.2
+    assert min(contrast_on_white(colour) for colour in (style.INK, style.FAINT)) > 4.5
+    assert contrast_on_white("white") == pytest.approx(1.0)
+    assert contrast_on_white("black") == pytest.approx(21.0)
+
+
+def test_every_class_has_a_mark_of_its_own() -> None:
+    assert len(set(style.MARKS)) == len(style.MARKS) == len(style.COLOURS) == len(set(style.COLOURS))
+
+
+@pytest.mark.parametrize("plot", OF_A_MODEL)
+def test_the_axes_given_are_those_drawn_on_and_given_back(plot: Any, digits_model: Any) -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    assert plot(digits_model, ax=right) is right
+    assert (left.has_data(), right.has_data()) == (False, True)
+    assert plt.get_fignums() == [figure.number]
+
+
+@pytest.mark.parametrize("plot", OF_A_MODEL)
+def test_without_axes_there_is_a_new_figure_that_is_not_shown(
+    plot: Any, digits_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
+    assert plot(digits_model).get_figure().number in plt.get_fignums()
+
+
+@pytest.mark.parametrize("plot", OF_A_MODEL)
+def test_what_is_no_model_is_refused_by_a_message_that_names_the_fix(plot: Any, two_blobs: DomainPair) -> None:
+    source_only = AdREM(C=1.0).fit(two_blobs.X_source, two_blobs.y_source)
+    with pytest.raises(TypeError, match=r"Pipeline is no model of adrem: give .*; of a pipeline its last step"):
+        plot(make_pipeline(source_only))
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
+        plot(AdREM())
+    with pytest.raises(ValueError, match=r"fitted to the source alone.*: give X_target to fit"):
+        plot(source_only)
+    with pytest.raises(TypeError, match="ax has to be one Axes of matplotlib, got ndarray"):
+        plot(source_only, ax=np.array([None, None]))
+    assert plt.get_fignums() == []
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for plot in OF_A_MODEL:
+        with pytest.raises(ImportError, match=r'pip install "adrem\[plot\]"'):
+            plot(AdREM())
+    with pytest.raises(ImportError, match=r'pip install "adrem\[plot\]"'):
+        plotting.plot_domains([[0.0]], [[1.0]])

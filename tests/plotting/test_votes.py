@@ -1,0 +1,86 @@
+"""The votes, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pictures import assert_legible
+from problems import fitted
+
+from adrem import AdREM, AdREMCV
+from adrem.baselines import HardEM, SourceOnly
+from adrem.datasets import DomainPair
+from adrem.plotting import plot_votes
+
+pytestmark = pytest.mark.usefixtures("clean_desk")
+
+
+def bars(ax: Any) -> list[float]:
+    return [float(bar.get_height()) for bar in ax.patches]
+
+
+def test_bars_count_the_rows_of_each_number_of_votes(digits_model: Any) -> None:
+    ax: Any = plot_votes(digits_model)
+    votes = np.rint(11 * digits_model.vote_share_.max(axis=1)).astype(int)
+    counts = np.bincount(votes, minlength=12)[1:]
+    assert bars(ax) == counts.tolist()
+    assert [text.get_text() for text in ax.texts] == [f"{count:,}" if count else "" for count in counts]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == [str(k) for k in range(1, 12)]
+    first = int(np.flatnonzero(counts)[0])
+    assert ax.get_xlim() == (first - 0.5, 10.5)
+    share = round(100 * counts[-1] / counts.sum())
+    assert ax.get_title(loc="left") == f"All 11 members agree on {share} % of the labels"
+
+
+def test_with_true_labels_bars_tell_how_many_are_right(digits: DomainPair, digits_model: Any) -> None:
+    ax: Any = plot_votes(digits_model, y_true=digits.y_target)
+    right = digits_model.transduction_ == digits.y_target
+    votes = np.rint(11 * digits_model.vote_share_.max(axis=1)).astype(int)
+    for k in range(1, 12):
+        own = right[votes == k]
+        assert bars(ax)[k - 1] == pytest.approx(100 * own.mean() if len(own) else 0)
+        assert ax.texts[k - 1].get_text() == (f"{100 * own.mean():.0f} %" if len(own) else "")
+        assert ax.get_xticklabels()[k - 1].get_text() == (f"{k}\n{len(own)} rows" if len(own) else str(k))
+    assert np.asarray(ax.lines[0].get_ydata())[0] == pytest.approx(100 * right.mean())
+    assert ax.texts[-1].get_text() == f"all rows\n{100 * right.mean():.0f} %"
+    agreed = right[votes == 11]
+    assert ax.get_title(loc="left").endswith(f"; {100 * agreed.mean():.0f} % of these are right")
+    assert ax.get_ylim()[0] == 0
+    assert ax.get_ylim()[1] > 100
+
+
+def test_bars_never_look_like_blocks(two_blobs: DomainPair) -> None:
+    model = fitted(AdREM(C=0.1, n_estimators=7, n_iter=3, random_state=0), two_blobs)
+    assert model.vote_share_.max(axis=1).min() > 5 / 7
+    ax: Any = plot_votes(model)
+    assert ax.get_xlim() == (1.5, 6.5)
+    assert_legible(ax)
+
+
+def test_many_members_are_counted_by_tenths(blobs: DomainPair) -> None:
+    model = fitted(AdREM(C=0.1, n_estimators=25, n_iter=3, random_state=0), blobs)
+    ax: Any = plot_votes(model)
+    shares = model.vote_share_.max(axis=1)
+    assert bars(ax)[-1] == np.count_nonzero(shares > 0.9)
+    assert ax.get_xticklabels()[-1].get_text() == "to 100"
+    assert ax.get_xlabel() == "share of the 25 members that agree (%)"
+    assert f"agree on {round(100 * np.mean(shares > 0.99))} % of" in ax.get_title(loc="left")
+    assert_legible(ax)
+
+
+def test_of_a_choice_it_is_the_votes_of_the_model_that_was_taken(blobs: DomainPair) -> None:
+    model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
+    assert bars(plot_votes(model)) == bars(plot_votes(model.best_estimator_))
+    taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
+    with pytest.raises(ValueError, match="SourceOnly, which AdREMCV took, is one classifier, which takes no vote"):
+        plot_votes(taken)
+
+
+def test_what_takes_no_vote_and_labels_of_other_rows_are_refused(blobs: DomainPair, digits_model: Any) -> None:
+    for model in (HardEM(C=0.1), AdREM(C=0.1, n_estimators=1)):
+        with pytest.raises(ValueError, match=r"is one classifier, .*: fit AdREM with n_estimators=11"):
+            plot_votes(fitted(model, blobs))
+    with pytest.raises(ValueError, match=r"y_true has the shape \(45,\), there are 899 rows: give one label a row"):
+        plot_votes(digits_model, y_true=blobs.y_target)
