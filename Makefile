@@ -48,7 +48,8 @@ audit: ## look up what an installation brings among the known vulnerabilities; w
 	build/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement build/audit.txt
 
 docs: .venv/.docs ## build the pages into build/site, and follow every link in them
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python .ci/gallery.py examples/gallery docs/gallery
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python .ci/check_site.py build/site
 
 lint: .venv/.dev
@@ -63,6 +64,7 @@ figures: .venv/.dev ## draw the pictures that the README and docs show
 	$(BIN)/adrem bench figure toy-balance -o docs/pictures
 	$(BIN)/python examples/demo.py docs/pictures/demo.png
 	$(BIN)/python benchmarks/page_picture.py docs/pictures/page.png
+	$(BIN)/python benchmarks/tour_pictures.py docs/pictures
 
 TABLES := amazon-standard amazon-full office-caltech-standard office-caltech-full office-31 cross-dataset-testbed
 
