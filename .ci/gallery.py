@@ -70,7 +70,7 @@ def main() -> None:
     warnings.simplefilter("error")
     programs, pages = map(Path, sys.argv[1:])
     pages.mkdir(parents=True, exist_ok=True)
-    lines = ["# Gallery", "", "Every picture is drawn by the program beside it, anew for every build of these pages.", ""]
+    lines = ["# Gallery", "", "Every picture is drawn by the program beside it, anew for every build of the pages.", ""]
     lines += ['<div class="cards" markdown>', ""]
     for program in sorted(programs.glob("*.py")):
         heading, picture = make_page(program, pages)
