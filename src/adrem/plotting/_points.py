@@ -121,7 +121,8 @@ def _spots(flat: Array, ranks: NDArray[np.intp], of_target: NDArray[np.bool_], w
     for rank in range(ranks.max() + 1):
         own = np.flatnonzero(ranks == rank)
         spots.append(int(own[np.argmax(worth[own])]))
-        worth -= 2.0 * np.all(np.abs(flat - flat[spots[-1]]) < (width, LINE), axis=1)
+        # One name may run to the right and the next one to the left.
+        worth -= 2.0 * np.all(np.abs(flat - flat[spots[-1]]) < (2 * width, LINE), axis=1)
     return spots
 
 
