@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
-from adrem._words import percent
+from adrem._words import percent, rows
 from adrem.diagnostics._diagnosis import bins_of
 from adrem.plotting._models import check_adapted, name_of, read_labels, taken
 from adrem.plotting._style import BLUE, INK, axes_or_new, check_axes, dress, halo
@@ -68,7 +68,7 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     if right is None:
         _draw_bars(ax, counts, [f"{count:,}" if count else "" for count in counts], ROOM * counts.max())
     else:
-        names = [f"{name}\n{count:,} rows" if count else name for name, count in zip(names, counts, strict=True)]
+        names = [f"{name}\n{rows(count)}" if count else name for name, count in zip(names, counts, strict=True)]
         _draw_accuracies(ax, np.bincount(places[right], minlength=n_bins), counts)
     ax.set_xticks(range(n_bins), names)
     # From the fewest votes that a label has, and never so few bars that they look like blocks.
