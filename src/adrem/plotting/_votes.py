@@ -24,7 +24,7 @@ FEWEST = 5  # bars, where there are so many
 
 
 def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw how many target rows have how many votes for their label, and with true labels, how many are right.
+    """Draw how many target rows have how many votes for their label, or how often these are right.
 
     Rows on which few members agree are those whose label depends on the draws: look at them first. Votes say nothing of
     what all members get wrong together.
@@ -34,7 +34,8 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     model : AdREM or AdREMCV
         A fitted model of several members.
     y_true : array-like of shape (n_target,), default=None
-        Labels of the target rows given to ``fit``, where they are known after all.
+        Labels of the target rows given to ``fit``, where they are known after all: the bars are then the shares of
+        rows whose label is right, and the numbers of rows stand below.
     ax : matplotlib Axes, default=None
         Where to draw; by default on the axes of a new figure.
 
