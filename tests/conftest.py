@@ -19,6 +19,8 @@ from adrem.datasets import DomainPair, load_digits_shift
 # The same examples in every run: a change of the code is what turns a test red, not the day.
 settings.register_profile("adrem", derandomize=True, deadline=None)
 settings.load_profile("adrem")
+# Pictures are drawn and not shown, those of the examples in docstrings too.
+os.environ["MPLBACKEND"] = "agg"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,10 +66,10 @@ def adrem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def clean_desk() -> Iterator[None]:
-    """For pictures: nobody's settings, no window, and no figure left open."""
+    """For pictures: nobody's settings, and no figure of others nor left to others."""
     import matplotlib.pyplot as plt
 
-    plt.switch_backend("agg")
+    plt.close("all")
     with plt.style.context("default"):
         yield
     plt.close("all")

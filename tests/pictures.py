@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from adrem.datasets import DomainPair
 Array = NDArray[np.float64]
 HOME = Path(__file__).parent / "plotting" / "pictures"
 DPI = 60
+APART = 15.0  # colours, in L*a*b*, where 2.3 is the least difference that is noticed side by side
 SAME = 0.5  # the most that two pictures may differ by
 # How linear red, green and blue look without the cones for red or for green (Machado, Oliveira and Fernandes 2009).
 EYES = {
@@ -107,6 +110,20 @@ def assert_legible(ax: Any) -> None:
             or other.y1 - 1 <= box.y0 + 1
         )
         assert apart, f"{first!r} lies upon {second!r}"
+
+
+def look_of(mark: Any) -> tuple[str, tuple[Any, ...]]:
+    """The colour of a line, a bar or points, and all else that tells it from others."""
+    if isinstance(mark, Line2D):
+        is_open = mark.get_markerfacecolor() == "none"
+        return to_hex(mark.get_color()), (mark.get_marker(), is_open, mark.get_linestyle(), mark.get_linewidth())
+    if isinstance(mark, Rectangle):
+        return to_hex(mark.get_facecolor()), ("bar", mark.get_hatch())
+    filled = len(mark.get_facecolor()) > 0
+    colour = to_hex((mark.get_facecolor() if filled else mark.get_edgecolor())[0])
+    if hasattr(mark, "get_segments"):  # lines that were drawn together
+        return colour, ("lines", mark.get_linewidth()[0])
+    return colour, (mark.get_paths()[0].vertices.round(3).tobytes(), filled)
 
 
 def seen(colour: str, eyes: str = "usual") -> Array:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from matplotlib import pyplot as plt
-from pictures import assert_legible, make_rings
+from pictures import assert_legible, look_of, make_rings, words
 
 from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.plotting import plot_domains
@@ -28,10 +28,8 @@ def key(ax: Any) -> list[str]:
 
 
 def looks(ax: Any) -> set[tuple[Any, ...]]:
-    """Every mark of rows that is drawn, without its colour: its outline, and whether it is filled."""
-    rows = [own for own in ax.collections if len(own.get_offsets()) and own.get_zorder() < 5]
-    outlines = [own.get_paths()[0].vertices.round(3).tobytes() for own in rows]
-    return {(outline, len(own.get_facecolors()) > 0) for outline, own in zip(outlines, rows, strict=True)}
+    """Every mark of rows that is drawn, without its colour."""
+    return {look_of(own)[1] for own in ax.collections if own.get_zorder() < 5}
 
 
 def n_points(ax: Any) -> int:
@@ -77,12 +75,28 @@ def test_sparse_rows_of_two_features(arcs: DomainPair) -> None:
     np.testing.assert_array_equal(np.asarray(ax.collections[1].get_offsets()), arcs.X_source)
 
 
-def test_names_stand_at_rows_of_their_class_and_apart(blobs: DomainPair) -> None:
+def test_names_stand_at_rows_of_their_class(blobs: DomainPair) -> None:
     ax: Any = plot_domains(blobs.X_source[:, :2], blobs.X_target[:, :2], y_source=blobs.y_source, labels=blobs.y_target)
     places = [np.array(text.xy) for text in ax.texts]
     for label, place in enumerate(places):
         own = [X[y == label, :2] for X, y in ((blobs.X_source, blobs.y_source), (blobs.X_target, blobs.y_target))]
         assert (np.concatenate(own) == place).all(axis=1).any()
+
+
+def test_long_names_of_classes_that_lie_upon_each_other_can_be_read() -> None:
+    X = np.random.RandomState(0).standard_normal((300, 2))
+    y = np.array([f"a class numbered {k}" for k in np.arange(300) % 10])
+    assert_legible(plot_domains(X, X + 0.1, y_source=y, labels=y))
+
+
+def test_names_do_not_leave_the_picture() -> None:
+    y = np.repeat(["on the left side", "on the right side"], 20)
+    X = np.random.RandomState(0).standard_normal((40, 2)) + np.repeat([[0.0, 0.0], [40.0, 0.0]], 20, axis=0)
+    ax: Any = plot_domains(X, X + 0.1, y_source=y, labels=y)
+    words(ax)
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert all(ax.bbox.x0 < box.x0 < box.x1 < ax.bbox.x1 for box in boxes)
+    assert boxes[0].x1 < boxes[1].x0
 
 
 def test_rows_without_labels_are_pale(arcs: DomainPair) -> None:

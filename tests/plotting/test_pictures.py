@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from pictures import HOME, SAME, assert_legible, difference, drop_words, make_rings, pixels, read
+from pictures import (
+    APART,
+    EYES,
+    HOME,
+    SAME,
+    assert_legible,
+    difference,
+    drop_words,
+    look_of,
+    make_rings,
+    pixels,
+    read,
+    seen,
+)
 from PIL import Image
 
 from adrem.datasets import DomainPair
@@ -66,3 +80,13 @@ def test_whatever_is_missing_is_noticed(ax: Axes, name: str) -> None:
         missed[mark] = difference(pixels(ax), read(name))
         mark.set_visible(True)
     assert min(missed.values()) > SAME
+
+
+def test_what_differs_by_colour_differs_for_all_eyes_and_in_black_and_white(ax: Axes) -> None:
+    looks = {look_of(mark) for mark in (*ax.lines, *ax.collections, *ax.patches)}
+    for (colour, shape), (other, other_shape) in combinations(looks, 2):
+        if colour == other:
+            continue
+        for eyes in EYES:
+            assert np.linalg.norm(seen(colour, eyes) - seen(other, eyes)) > APART, (colour, other, eyes)
+        assert shape != other_shape or abs(seen(colour)[0] - seen(other)[0]) > APART, (colour, other)

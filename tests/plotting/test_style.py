@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from pictures import EYES, contrast_on_white, seen
+from pictures import APART, EYES, contrast_on_white, seen
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
@@ -20,8 +20,7 @@ from adrem.plotting import _style as style
 pytestmark = pytest.mark.usefixtures("clean_desk")
 
 OF_A_MODEL = (plotting.plot_history, plotting.plot_votes, plotting.plot_class_shares)
-# In L*a*b*, where 2.3 is the least difference that is noticed side by side.
-APART, FAR_APART = 15.0, 50.0
+FAR_APART = 50.0
 
 
 @pytest.mark.parametrize("eyes", EYES)

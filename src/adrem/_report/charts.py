@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adrem._words import rows
 from adrem.diagnostics import Bin, Spread
 
 WIDTH, HEIGHT = 420.0, 240.0
@@ -155,7 +156,7 @@ def confidence_chart(bins: Sequence[Bin], by_votes: bool) -> BarChart:
         for base, count, tone, word in ((0, b.kept, "before", "as before"), (b.kept, b.changed, "after", "changed")):
             if count:
                 top, foot = y(base + count), y(base)
-                bars.append(Bar(place, top, width, round(foot - top, 2), f"{name}: {_rows(count)}, label {word}", tone))
+                bars.append(Bar(place, top, width, round(foot - top, 2), f"{name}: {rows(count)}, label {word}", tone))
     every = max(1, len(bins) // 6)
     x_ticks = [
         Tick(round(LEFT + (k + 0.5) * step, 2), str(k + 1) if by_votes else f"{b.high:.0%}")
@@ -191,7 +192,3 @@ def map_place(point: tuple[float, float]) -> tuple[float, float]:
     """A point between -1 and 1 on the square of a map."""
     scale = Scale(-1.0, 1.0, EDGE, SIDE - EDGE)
     return scale(point[0]), scale(-point[1])
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"

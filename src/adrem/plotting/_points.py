@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._validation import _is_missing
-from adrem._words import without_middle
+from adrem._words import rows, without_middle
 from adrem.plotting._style import COLOURS, INK, MARKS, PALE, SOURCE, TARGET, halo
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Side(NamedTuple):
     def caption(self) -> str:
         n_points = len(self.points)
         shown = f"{n_points:,} of " if n_points < self.n_rows else ""
-        return f"{self.name}, {shown}{self.n_rows:,} rows"
+        return f"{self.name}, {shown}{rows(self.n_rows)}"
 
 
 def draw_domains(ax: Axes, sides: list[Side]) -> list[Any]:
@@ -121,7 +121,8 @@ def _spots(flat: Array, ranks: NDArray[np.intp], of_target: NDArray[np.bool_], w
     for rank in range(ranks.max() + 1):
         own = np.flatnonzero(ranks == rank)
         spots.append(int(own[np.argmax(worth[own])]))
-        worth -= 2.0 * np.all(np.abs(flat - flat[spots[-1]]) < (width, LINE), axis=1)
+        # One name may run to the right and the next one to the left.
+        worth -= 2.0 * np.all(np.abs(flat - flat[spots[-1]]) < (2 * width, LINE), axis=1)
     return spots
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem._adrem import AdREM
-from adrem._words import percent
+from adrem._words import percent, rows
 from adrem.diagnostics._diagnosis import bins_of
 from adrem.plotting._models import check_adapted, name_of, read_labels, taken
 from adrem.plotting._style import BLUE, INK, axes_or_new, check_axes, dress, halo
@@ -24,7 +24,7 @@ FEWEST = 5  # bars, where there are so many
 
 
 def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw how many target rows have how many votes for their label, and with true labels, how many are right.
+    """Draw how many target rows have how many votes for their label, or how often these are right.
 
     Rows on which few members agree are those whose label depends on the draws: look at them first. Votes say nothing of
     what all members get wrong together.
@@ -34,7 +34,8 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     model : AdREM or AdREMCV
         A fitted model of several members.
     y_true : array-like of shape (n_target,), default=None
-        Labels of the target rows given to ``fit``, where they are known after all.
+        Labels of the target rows given to ``fit``, where they are known after all: the bars are then the shares of
+        rows whose label is right, and the numbers of rows stand below.
     ax : matplotlib Axes, default=None
         Where to draw; by default on the axes of a new figure.
 
@@ -68,7 +69,7 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     if right is None:
         _draw_bars(ax, counts, [f"{count:,}" if count else "" for count in counts], ROOM * counts.max())
     else:
-        names = [f"{name}\n{count:,} rows" if count else name for name, count in zip(names, counts, strict=True)]
+        names = [f"{name}\n{rows(count)}" if count else name for name, count in zip(names, counts, strict=True)]
         _draw_accuracies(ax, np.bincount(places[right], minlength=n_bins), counts)
     ax.set_xticks(range(n_bins), names)
     # From the fewest votes that a label has, and never so few bars that they look like blocks.
