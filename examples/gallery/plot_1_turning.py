@@ -1,7 +1,7 @@
 """
 # A line that turns
 
-The paper's first figure. The target is the source turned by fifty degrees. A classifier of the source cuts through it;
+The paper's first figure. The target is the source turned by eighty degrees. A classifier of the source cuts through it;
 small, random, balanced draws of the target let the line turn, and the labels follow.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from adrem import AdREM
 from adrem.datasets import make_rotated_arcs
 
-X_source, y_source, X_target, y_target = make_rotated_arcs(rotation=50, random_state=0)
+X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
 model = AdREM(n_estimators=1, store_path=True, random_state=0)
 model.fit(X_source, y_source, X_target=X_target)
 
