@@ -23,14 +23,15 @@ settings.load_profile("adrem")
 os.environ["MPLBACKEND"] = "agg"
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests on real data where it is not."""
-    if "ADREM_DATA" in os.environ:
-        return
+    """Tests on real data are thorough ones, and skipped where the data are not."""
     reason = "set ADREM_DATA to the folder of the paper's data sets to run the tests on real data"
     for item in items:
         if item.path.parent.name == "real":
-            item.add_marker(pytest.mark.skip(reason=reason))
+            item.add_marker(pytest.mark.thorough)
+            if "ADREM_DATA" not in os.environ:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session", autouse=True)
