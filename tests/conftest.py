@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import sklearn
+from clusters import Cluster, local_cluster
 from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
@@ -57,3 +58,10 @@ def routing() -> Iterator[None]:
 def adrem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line."""
     return Command(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Machines to spread work over, which are processes of this one."""
+    with local_cluster() as cluster:
+        yield cluster

@@ -31,3 +31,7 @@ class MethodFailedError(RuntimeError):
 
 class DownloadError(OSError):
     """A file could not be downloaded; the message says which to put where."""
+
+
+class ClusterError(OSError):
+    """A cluster can't be used for what it was given; the message says what to do there."""
