@@ -88,7 +88,9 @@ def main() -> None:
 
     fit(1)  # compiles
     n_bytes = bytes_of(pair.X_source) + bytes_of(pair.X_target)
-    print(f"{pair.X_source.shape} and {pair.X_target.shape}, {n_bytes / 1e6:.1f} MB of rows, {arguments.members} members")
+    print(
+        f"{pair.X_source.shape} and {pair.X_target.shape}, {n_bytes / 1e6:.1f} MB of rows, {arguments.members} members"
+    )
     one, reference = timed(lambda: fit(1), arguments.repeats)
     print(f"{'one thread':<30}{one:8.2f} s   {reference.machine_}")
     two, _ = timed(lambda: fit(2), arguments.repeats)

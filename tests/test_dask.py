@@ -43,11 +43,12 @@ def make_wide() -> DomainPair:
 
 def fit_there(model: AdREM, data: DomainPair) -> AdREM:
     with joblib.parallel_config("dask"):
-        return sklearn.clone(model).fit(data.X_source, data.y_source, X_target=data.X_target)
+        return fit_here(model, data)
 
 
 def fit_here(model: AdREM, data: DomainPair) -> AdREM:
-    return sklearn.clone(model).fit(data.X_source, data.y_source, X_target=data.X_target)
+    fitted: AdREM = sklearn.clone(model).fit(data.X_source, data.y_source, X_target=data.X_target)
+    return fitted
 
 
 def assert_same(found: AdREM, expected: AdREM) -> None:
@@ -58,7 +59,7 @@ def assert_same(found: AdREM, expected: AdREM) -> None:
 
 
 # Members that take some seconds in all, of which there are many groups.
-LONG = AdREM(C=1.0, tol=1e-4, n_iter=40, n_estimators=24, machine="rows", random_state=0)
+LONG = AdREM(C=0.1, tol=1e-2, n_iter=8, n_estimators=64, machine="rows", random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -119,17 +120,13 @@ def test_workers_that_are_killed_cost_time_and_nothing_else(
     assert_same(found, at_home)
 
 
-def test_workers_that_always_die_are_told(
-    cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_always_die_are_told(cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem._cluster.LOSSES", 0)
     with pytest.raises(ClusterError, match="All workers of the cluster died"), cluster.killing(2):
         fit_there(LONG, noise)
 
 
-def test_a_call_that_kills_its_workers_ends_with_an_error(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import KilledWorker
 
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)

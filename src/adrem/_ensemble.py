@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
 
 # Groups for each thread of a cluster: so many that a worker that dies costs little, and no other waits long in the end.
 GROUPS_A_THREAD = 4
+# But of no fewer one-vs-rest problems than this, unless threads would have none: beside fewer others each costs more.
+FEW_PROBLEMS = 16
 
 Seeds = list[np.random.SeedSequence]
 
@@ -95,7 +97,9 @@ class Ensemble:
     def _on_cluster(
         self, backend: Any, client: Any, seeds: Seeds, n_jobs: int | None, ticker: Ticker
     ) -> list[list[Member]]:
-        groups = self._groups(seeds, GROUPS_A_THREAD * effective_n_jobs(n_jobs))
+        n_threads = effective_n_jobs(n_jobs)
+        n_worthwhile = len(seeds) * self.task.machine.n_problems // FEW_PROBLEMS
+        groups = self._groups(seeds, max(n_threads, min(GROUPS_A_THREAD * n_threads, n_worthwhile)))
         found: dict[int, list[Member]] = {}
         # A fit that is a call of a worker itself makes room there while it waits.
         with backend.retrieval_context(), Calls(client, train_there, self) as calls:
