@@ -96,7 +96,7 @@ def main() -> None:
     two, _ = timed(lambda: fit(2), arguments.repeats)
     print(f"{'two threads':<30}{two:8.2f} s{one / two:8.2f} times as fast")
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         joblib.parallel_config("dask"),
     ):

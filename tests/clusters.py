@@ -75,7 +75,7 @@ def local_cluster() -> Iterator[Cluster]:
     distributed = pytest.importorskip("distributed", reason='pip install "adrem[dask]" for the tests on a cluster')
     with (
         distributed.LocalCluster(
-            n_workers=N_WORKERS, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=N_WORKERS, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

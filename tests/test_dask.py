@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sklearn
 from cluster import arrivals, count_arrivals
-from clusters import Cluster
+from clusters import N_WORKERS, PATIENCE, Cluster, wait_until
 from golden import PROBLEMS, Answer, answer
 from joblib import Parallel, delayed
 from problems import make_blobs_shift
@@ -102,10 +102,7 @@ def test_the_rows_travel_once_to_each_worker(cluster: Cluster, machine: Any) -> 
 
 def test_nothing_is_left_on_the_workers(cluster: Cluster) -> None:
     fit_there(AdREM(C=0.1, n_iter=2, random_state=0), make_wide())
-    deadline = time.monotonic() + 10
-    while any(cluster.client.has_what().values()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: not any(cluster.client.has_what().values()))
 
 
 # What becomes of workers is logged as an error, by them and by the scheduler.
@@ -130,13 +127,12 @@ def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monk
     from distributed import KilledWorker
 
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    with Calls[int](cluster.client, lambda common, item: os._exit(common) if item else common, 7) as calls:
-        for item in (0, 1):
-            calls.start(item)
-        outcomes = dict(calls.ended())
-    cluster.client.wait_for_workers(2, timeout=60)
-    assert isinstance(outcomes[1], KilledWorker)
-    assert outcomes[0] == 7
+    with Calls[int](cluster.client, lambda common, item: os._exit(common + item), 7) as calls:
+        calls.start(1)
+        ((item, outcome),) = calls.ended()
+    cluster.client.wait_for_workers(N_WORKERS, timeout=PATIENCE)
+    assert item == 1
+    assert isinstance(outcome, KilledWorker)
 
 
 def test_another_version_on_a_worker_is_told(cluster: Cluster, two_blobs: DomainPair) -> None:
@@ -167,7 +163,7 @@ if __name__ == "__main__":
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((3000, 60)), np.arange(3000) % 2
     model = AdREM(C=0.1, tol=1e-3, n_iter=500, n_estimators=8, machine="rows", random_state=0)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         client.run(AdREM(C=1.0, n_iter=1, machine="rows").fit, X[:50], y[:50], X_target=X[50:60])
         print("fitting", flush=True)
         try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from adrem._cluster import Calls
@@ -25,18 +25,36 @@ _one_at_a_time = Lock()
 def connected(address: str) -> Iterator[Any]:
     """A client of the cluster at an address."""
     try:
-        from distributed import Client
+        import distributed  # noqa: F401 - told before anything is tried
     except ImportError as error:
         raise ImportError('A cluster needs Dask: pip install "adrem[dask]".') from error
-    try:
-        client = Client(address, timeout=ANSWER, set_as_default=False)
-    except (OSError, ValueError) as error:
+    client = _answer_of(address)
+    if not client:
         raise ClusterError(
-            f"No Dask scheduler answers at {address}: give the address that `dask scheduler` tells, such as "
-            "tcp://host:8786."
-        ) from error
-    with client:
-        yield client
+            f"No Dask scheduler answers at {address or 'an empty address'}: give the one that `dask scheduler` tells, "
+            "such as tcp://host:8786."
+        )
+    with client[0]:
+        yield client[0]
+
+
+def _answer_of(address: str) -> list[Any]:
+    """A client, or nothing where none can be had in time.
+
+    In a thread, since Dask itself waits forever for something else that listens there and says nothing.
+    """
+    from distributed import Client
+
+    made: list[Any] = []
+
+    def ask() -> None:
+        with suppress(OSError, ValueError):
+            made.append(Client(address, timeout=ANSWER, set_as_default=False))
+
+    thread = Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(2 * ANSWER)
+    return made
 
 
 def count_workers(client: Any) -> int:
