@@ -53,7 +53,7 @@ class Ensemble:
         client = cluster_behind(backend)
         if client is not None:
             found = self._on_cluster(backend, client, seeds, n_jobs, ticker)
-        elif backend.supports_sharedmem:
+        elif getattr(backend, "supports_sharedmem", False):
             found = self._in_threads(seeds, n_jobs, ticker)
         else:
             found = self._in_processes(backend, seeds, n_jobs, ticker)

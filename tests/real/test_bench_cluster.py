@@ -27,20 +27,20 @@ def test_the_table_of_a_cluster_is_that_of_this_machine(adrem: Command, cluster:
 
 
 def test_workers_that_lack_the_data_are_told(adrem: Command, cluster: Cluster, tmp_path: Path) -> None:
-    home = os.environ["ADREM_DATA"]
     try:
-        cluster.client.run(os.environ.update, ADREM_DATA=str(tmp_path))
-        cluster.client.run(_forget)
+        cluster.client.run(_look_for_data_in, str(tmp_path))
         code, out, err = adrem(*CHOSEN, *METHODS, "--cache", tmp_path / "there", "--cluster", cluster.address)
-        assert (code, out) == (1, "")
-        assert "has no files of amazon-400: set ADREM_DATA where the worker is started" in err
     finally:
-        cluster.client.run(os.environ.update, ADREM_DATA=home)
+        cluster.client.run(_look_for_data_in, os.environ["ADREM_DATA"])
+    assert (code, out) == (1, "")
+    assert "has no files of amazon-400: set ADREM_DATA where the worker is started" in err
 
 
-def _forget() -> None:
+def _look_for_data_in(home: str) -> None:
+    """On a worker: have another folder of data."""
     from adrem.benchmark.runner import load_cached
 
+    os.environ["ADREM_DATA"] = home
     load_cached.cache_clear()
 
 
