@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sklearn
+from clusters import Cluster, local_cluster
 from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
@@ -88,3 +89,10 @@ def digits_model() -> Any:
     Fitted anew it might differ by a label on another machine; what is drawn of a file is the same everywhere.
     """
     return load(Path(__file__).parent / "data" / "digits.adrem")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Machines to spread work over, which are processes of this one."""
+    with local_cluster() as cluster:
+        yield cluster

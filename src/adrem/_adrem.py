@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +21,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem._classifier import BYTES_A_SCORE, DomainClassifier
-from adrem._em import Member, Task, randomized_em
+from adrem._em import Member, Task
+from adrem._ensemble import Ensemble, n_jobs_here
 from adrem._memory import ON_THE_WAY, blocks_of, by_blocks, bytes_of, check_room
 from adrem._progress import progress
 from adrem._threads import one_blas_thread
@@ -88,7 +89,8 @@ class AdREM(DomainClassifier):
     store_path : bool, default=False
         Whether to keep the classifier of every iteration in ``coef_path_`` and ``intercept_path_``.
     n_jobs : int, default=None
-        Number of members trained side by side, in threads. The result does not depend on it.
+        Number of members trained side by side, in threads; or in processes or on the machines of a cluster, where
+        ``joblib.parallel_config`` says so. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws and of the folds that choose C.
     verbose : int, default=0
@@ -288,7 +290,7 @@ class AdREM(DomainClassifier):
             task = replace(task, prior=estimate.shares)
         source = task.train_source()
         if domains.adapts:
-            members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
+            members = self._run_members(task, source, member_seeds)
         else:
             coef, intercept = task.machine.weights(source)
             rounding = task.machine.rounding(source, task.machine.scores(source))
@@ -296,27 +298,13 @@ class AdREM(DomainClassifier):
         self._keep(domains, task, estimate, members)
         self._warn(members, int(source.n_failed[0]))
 
-    def _run_members(self, task: Task, source: Solution, rngs: list[np.random.Generator]) -> list[Member]:
-        """Algorithm 2, short of its vote: groups of members that are trained side by side, spread over the threads."""
-        n_jobs = effective_n_jobs(self.n_jobs)
-        n_groups = max(-(-len(rngs) // task.machine.group_size), min(n_jobs, len(rngs)))
-        groups = [[rngs[m] for m in part] for part in np.array_split(np.arange(len(rngs)), n_groups)]
-        with one_blas_thread(), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as ticker:
-            runs = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(randomized_em)(
-                    task,
-                    source,
-                    group,
-                    n_iter=self.n_iter,
-                    sampling=self.sampling,
-                    store_path=self.store_path,
-                    until_stable=self._until_stable,
-                    n_refine=self.refine,
-                    ticker=ticker,
-                )
-                for group in groups
-            )
-        return [member for run in runs for member in run]
+    def _run_members(self, task: Task, source: Solution, seeds: list[np.random.SeedSequence]) -> list[Member]:
+        """Algorithm 2, short of its vote."""
+        ensemble = Ensemble(
+            task, source, self.n_iter, self.sampling, self.store_path, self._until_stable, n_refine=self.refine
+        )
+        with one_blas_thread(), progress(len(seeds) * self.n_iter, "Ad-REM", self.verbose) as ticker:
+            return ensemble.members(seeds, self.n_jobs, ticker)
 
     @property
     def _is_linear(self) -> bool:
@@ -404,7 +392,7 @@ class AdREM(DomainClassifier):
         estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
         folds = N_FOLDS if estimates or np.size(self._wanted_c()) > 1 else 1
         n_kept = n_members * (self.n_iter + self.refine + 1 if self.store_path else 1)
-        n_jobs = min(effective_n_jobs(self.n_jobs), n_members)  # a job has one member at least
+        n_jobs = min(n_jobs_here(self.n_jobs), n_members)  # a job has one member at least
         return Work(len(domains.classes), n_members, n_jobs, folds, n_kept)
 
     def fit_memory(self, X: Any, y: Any, *, sample_domain: ArrayLike | None = None, X_target: Any = None) -> int:

@@ -24,11 +24,11 @@ class Ticker:
         self._stopped = False
         self._lock = Lock()
 
-    def __call__(self) -> None:
+    def __call__(self, n_steps: int = 1) -> None:
         self.check()
         if self._show is not None:
             with self._lock:
-                self._done += 1
+                self._done += n_steps
                 self._show(self._done)
 
     def check(self) -> None:

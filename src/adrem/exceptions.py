@@ -2,6 +2,7 @@
 
 __all__ = [
     "AmbiguousLabelsWarning",
+    "ClusterError",
     "DamagedDataError",
     "DataNotFoundError",
     "DownloadError",
@@ -143,4 +144,20 @@ class DownloadError(OSError):
     ...     except DownloadError as error:
     ...         str(error).splitlines()[0]
     'office-31-decaf: no address is known to download it from. Put there:'
+    """
+
+
+class ClusterError(OSError):
+    """A cluster can't be used for what it was given; the message says what to do there.
+
+    Examples
+    --------
+    It is an error of the machines, as others are that a program may want to wait out:
+
+    >>> from adrem.exceptions import ClusterError
+    >>> try:
+    ...     raise ClusterError("A worker has another version of adrem.")
+    ... except OSError as error:
+    ...     print(error)
+    A worker has another version of adrem.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -111,9 +111,16 @@ def load_cached(name: str, home: Home) -> DataSet:
 @lru_cache(maxsize=1)
 def _pair_of(table: str, features: str, pair: str, repetition: int, checksum: str, home: Home) -> DomainPair:
     """The rows of a cell, made once for all methods that follow each other; none of them changes what it is given."""
-    del checksum  # other data, other rows
-    protocol = next(p for p in PROTOCOLS if (p.table, p.features) == (table, features))
-    return protocol.make_pair(load_cached(protocol.data, home), pair, repetition)
+    protocol = protocol_of(table, features)
+    data = load_cached(protocol.data, home)
+    if data.checksum != checksum:
+        raise DamagedDataError(f"The data of {protocol.data} are not those that the run was planned with.")
+    return protocol.make_pair(data, pair, repetition)
+
+
+def protocol_of(table: str, features: str) -> Protocol:
+    """The protocol that a cell belongs to."""
+    return next(p for p in PROTOCOLS if (p.table, p.features) == (table, features))
 
 
 def run_cell(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
@@ -151,6 +158,9 @@ class Observer:
         """A cell is finished and stored, or has failed where no seconds are given."""
 
 
+Outcome = tuple[dict[str, Any], float] | Exception
+
+
 def run(
     cells: Iterable[Cell],
     store: Store,
@@ -159,21 +169,21 @@ def run(
     home: Home = None,
     work: Work = run_cell,
     observer: Observer | None = None,
+    client: Any = None,
 ) -> dict[Cell, Exception]:
-    """Run cells, `jobs` at a time in processes of their own, and store each as it ends.
+    """Run cells, `jobs` at a time in processes of their own or by the workers of a client's, and store each as it ends.
 
     A cell that fails keeps no other from being run; what failed is given back, with its error.
     """
     failed: dict[Cell, Exception] = {}
     watched = Observer() if observer is None else observer
+    announced = _announced(cells, watched)
+    if client is None:
+        finished = _run_here(announced, jobs, home, work)
+    else:
+        from adrem.benchmark.cluster import run_there
 
-    def tasks() -> Iterator[Any]:
-        for cell in cells:
-            watched.begin(cell)
-            yield delayed(_run_one)(work, cell, home, os.getpid())
-
-    # One cell at a time to each process, so that what begins is what runs, and little is lost when it is killed.
-    finished = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(tasks())
+        finished = run_there(announced, client, home, work)
     with _closed_quietly(finished):
         for cell, outcome in finished:
             if isinstance(outcome, Exception):
@@ -186,8 +196,22 @@ def run(
     return failed
 
 
+def _announced(cells: Iterable[Cell], watched: Observer) -> Iterator[Cell]:
+    for cell in cells:
+        watched.begin(cell)
+        yield cell
+
+
+def _run_here(cells: Iterator[Cell], jobs: int, home: Home, work: Work) -> Generator[tuple[Cell, Outcome]]:
+    tasks = (delayed(_run_one)(work, cell, home, os.getpid()) for cell in cells)
+    # One cell at a time to each process, so that what begins is what runs, and little is lost when it is killed.
+    runner = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    finished: Generator[tuple[Cell, Outcome]] = runner(tasks)
+    return finished
+
+
 @contextmanager
-def _closed_quietly(finished: Any) -> Iterator[None]:
+def _closed_quietly(finished: Generator[Any]) -> Iterator[None]:
     """Give up what still runs when results can't be stored, without joblib's warning that it is given up."""
     try:
         yield
@@ -197,7 +221,7 @@ def _closed_quietly(finished: Any) -> Iterator[None]:
             finished.close()
 
 
-def _run_one(work: Work, cell: Cell, home: Home, parent: int) -> tuple[Cell, tuple[dict[str, Any], float] | Exception]:
+def _run_one(work: Work, cell: Cell, home: Home, parent: int) -> tuple[Cell, Outcome]:
     if parent != os.getpid():
         _end_with(parent)
     try:

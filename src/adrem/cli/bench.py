@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli._shared import DataHome, check_home, checked, names_in, say, terminal_width
+from adrem.cli._shared import DataHome, check_home, checked, names_in, say, stage, terminal_width
 
 if TYPE_CHECKING:
     from adrem.benchmark.runner import Observer, Plan, Work
@@ -35,6 +35,14 @@ Cache = Annotated[
 ]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Cells run at a time, each in a process of its own (default: a core each).")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run the cells on the workers of a Dask cluster, one at a time each, such as tcp://host:8786. They read "
+        "the data from ADREM_DATA as it is set there, or from --data-home.",
+    ),
 ]
 Form = Annotated[str, typer.Option("--format", help="table, md, csv, latex or html.")]
 
@@ -66,6 +74,7 @@ def run(
     methods: Methods = None,
     repeats: Repeats = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     cache: Cache = None,
     form: Form = "table",
     data_home: DataHome = None,
@@ -75,7 +84,12 @@ def run(
     \b
     adrem bench run office-31 --methods source-svm,adrem-svm
     adrem bench run amazon-standard --features 400 --pairs K-D --repeats 3
+    adrem bench run all --cluster tcp://host:8786
     """  # noqa: D301 - the backspace keeps the lines apart in the help
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter(
+            "a cluster runs as many cells as it has workers: leave --jobs out.", param_hint="--jobs"
+        )
     from adrem.benchmark import runner
 
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=True)
@@ -85,7 +99,8 @@ def run(
     finished = store.get(planned.cells)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
-    failed = _run(todo, store, jobs, data_home, runner.run_cell)
+    with _workers_of(cluster, todo, data_home) as client:
+        failed = _run(todo, store, jobs, data_home, runner.run_cell, client)
     _show(store, planned, form)
     if failed or planned.damaged:
         raise typer.Exit(1)
@@ -194,7 +209,21 @@ def _show(store: Store, planned: Plan, form: str) -> None:
         say(f"{left} of {len(planned.cells)} cells are not finished; `adrem bench run` runs them.")
 
 
-def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work) -> bool:
+@contextmanager
+def _workers_of(cluster: str | None, todo: list[Cell], home: Path | None) -> Iterator[Any]:
+    """A client of a cluster whose workers can run the cells, where there is a cluster and something to run."""
+    if cluster is None or not todo:
+        yield None
+        return
+    from adrem.benchmark.cluster import check_workers, connected
+
+    with connected(cluster) as client:
+        with stage("Looking at the workers"):
+            check_workers(client, todo, home)
+        yield client
+
+
+def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work, client: Any = None) -> bool:
     """Run cells with a bar, and tell what failed, and whether any did."""
     from joblib import cpu_count
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -203,10 +232,11 @@ def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, wo
 
     if todo:
         store.check_writable()
-    workers = min(jobs or cpu_count(), max(1, len(todo)))
+    at_once = jobs or (cpu_count() if client is None else len(client.nthreads()))
+    workers = min(at_once, max(1, len(todo)))
     try:
         with _run_bar(todo, workers) as observer:
-            failed = run_cells(todo, store, jobs=workers, home=home, work=work, observer=observer)
+            failed = run_cells(todo, store, jobs=workers, home=home, work=work, observer=observer, client=client)
     except KeyboardInterrupt:
         say("Stopped. What is finished is stored: the same command goes on from there.")
         raise typer.Exit(130) from None
