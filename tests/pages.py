@@ -108,12 +108,13 @@ class Reader:
             ["/bin/bash", "-euo", "pipefail", "-c", block.text],
             cwd=self.folder,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=300,
             check=False,
         )
-        assert done.returncode == 0, f"{self.page.name}:{block.line}\n{done.stderr}"
+        assert done.returncode == 0, f"{self.page.name}:{block.line}\n{done.stdout}"
         self.printed = done.stdout
 
 
