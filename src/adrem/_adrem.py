@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -41,6 +42,7 @@ from adrem.exceptions import LostClassWarning, PrecisionWarning
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
     from adrem._prior import PriorEstimate
     from adrem.machines import Kernel, Solution, Work
+    from adrem.machines._tables import Outline
 
 KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
 FEWER = "give fewer rows"
@@ -122,6 +124,10 @@ class AdREM(DomainClassifier):
         source row nearly as often as the classifier does, and none elsewhere, nor for more than 20 000 target rows: it
         takes time with the square of their number. The classifiers themselves, and so what
         ``predict`` and ``transduction_`` say in the end, look at no neighbour. Beyond the paper.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where the classifiers are trained. "cuda" is a GPU, by PyTorch (``pip install "adrem[gpu]"``): the draws are
+        those of the CPU, and the classifiers the same within ``tol``. "auto" takes a GPU where there is one and the
+        work is large enough. Rows may be tensors; what is said of them are arrays. A kernel needs "cpu".
 
     Attributes
     ----------
@@ -214,6 +220,7 @@ class AdREM(DomainClassifier):
         "verbose": ["verbose"],
         "machine": [StrOptions({"auto", "gram", "rows"})],
         "memory_limit": [Interval(Integral, 1, None, closed="left")],
+        "device": [StrOptions({"cpu", "cuda", "auto", "torch-cpu"})],
     }
 
     def __init__(
@@ -239,6 +246,7 @@ class AdREM(DomainClassifier):
         source_weight: Literal["equal", "rows"] | Mapping[Any, float] = "equal",
         refine: int = 0,
         neighbors: Literal["auto"] | int | None = None,
+        device: Literal["cpu", "cuda", "auto", "torch-cpu"] = "cpu",
     ) -> None:
         self.loss = loss
         self.C = C
@@ -261,9 +269,14 @@ class AdREM(DomainClassifier):
         self.source_weight = source_weight
         self.refine = refine
         self.neighbors = neighbors
+        self.device = device
 
     def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
+        if self.device != "cpu":
+            from adrem.machines._devices import check_device
+
+            check_device(self.device, has_kernel=not self._is_linear)
         domains = self._with_similarities(domains)
         domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
@@ -292,9 +305,25 @@ class AdREM(DomainClassifier):
         self._warn(members, int(source.n_failed[0]))
 
     def _run_members(self, task: Task, source: Solution, rngs: list[np.random.Generator]) -> list[Member]:
-        """Algorithm 2, short of its vote: groups of members that are trained side by side, spread over the threads."""
-        n_jobs = effective_n_jobs(self.n_jobs)
-        n_groups = max(-(-len(rngs) // task.machine.group_size), min(n_jobs, len(rngs)))
+        """Algorithm 2, short of its vote. Where the memory of a device runs out, half as many members go at a time."""
+        from adrem.machines import DeviceMemoryError
+
+        group_size = task.machine.group_size
+        while True:
+            try:
+                with task.machine.guard():
+                    return self._run_groups(task, source, deepcopy(rngs), group_size)
+            except DeviceMemoryError:
+                if group_size == 1:
+                    raise
+                group_size = -(-group_size // 2)
+
+    def _run_groups(
+        self, task: Task, source: Solution, rngs: list[np.random.Generator], group_size: int
+    ) -> list[Member]:
+        """Members in groups that are trained side by side, spread over the threads."""
+        n_jobs = task.machine.jobs(effective_n_jobs(self.n_jobs))
+        n_groups = max(-(-len(rngs) // group_size), min(n_jobs, len(rngs)))
         groups = [[rngs[m] for m in part] for part in np.array_split(np.arange(len(rngs)), n_groups)]
         with one_blas_thread(), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as ticker:
             runs = Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -358,7 +387,7 @@ class AdREM(DomainClassifier):
 
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import make_machine
-        from adrem.machines._tables import stack
+        from adrem.machines._tables import Outline, stack
         from adrem.machines.selection import N_FOLDS, select_c
 
         prior = read_prior(self.class_prior, domains)
@@ -374,6 +403,7 @@ class AdREM(DomainClassifier):
             tol=self.tol,
             kernel=self._make_kernel(table),
             work=self._work(domains),
+            device=self._device(Outline.of(table), domains),
         )
         n_target = domains.X_target.shape[0]
         C = candidates[0]
@@ -383,6 +413,14 @@ class AdREM(DomainClassifier):
             C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(machine, domains.labels, domains.weights, n_target, prior, C, sources)
+
+    def _device(self, table: Outline, domains: Domains) -> str:
+        """Where the classifiers of these domains are trained."""
+        if self.device == "cpu" or not self._is_linear:
+            return "cpu"
+        from adrem.machines._devices import choose_device
+
+        return choose_device(self.device, table, self._work(domains))
 
     def _wanted_c(self) -> Any:
         """The values of C that are tried, as they were given."""
@@ -406,7 +444,8 @@ class AdREM(DomainClassifier):
         """At most about how many bytes ``fit`` would take for these rows, besides the rows themselves.
 
         Nothing is trained. ``fit`` itself refuses, before its work, what would not fit into the memory that is free.
-        What neighbours take is not in it.
+        What neighbours take is not in it. With a ``device`` that is not the CPU it is the memory of the device, for all
+        members at a time.
 
         Parameters
         ----------
@@ -423,6 +462,11 @@ class AdREM(DomainClassifier):
         self._validate_params()
         domains = read_domains(clone(self), X, y, sample_domain=sample_domain, X_target=X_target)
         table = Outline.of(domains.X_source, domains.X_target)
+        if self._device(table, domains) != "cpu":
+            from adrem.machines._devices import choose_device_path, machine_class
+
+            path = choose_device_path(table, self.machine, self.memory_limit)
+            return int(machine_class(path).memory(table, self._work(domains)))
         plan = plan_machine(
             table,
             self._work(domains),

@@ -4,12 +4,13 @@ from adrem.machines._choice import MEMORY_LIMIT, make_machine
 from adrem.machines._gram import GramMachine
 from adrem.machines._kernel import Kernel, KernelMachine, scale_of
 from adrem.machines._losses import LOSSES, Loss
-from adrem.machines._machine import Machine, Solution, Work, decide, one_vs_rest
+from adrem.machines._machine import DeviceMemoryError, Machine, Solution, Work, decide, one_vs_rest
 from adrem.machines._rows import RowMachine
 
 __all__ = [
     "LOSSES",
     "MEMORY_LIMIT",
+    "DeviceMemoryError",
     "GramMachine",
     "Kernel",
     "KernelMachine",

@@ -111,11 +111,30 @@ def make_machine(
     tol: float = 0.1,
     kernel: Kernel | None = None,
     work: Work | None = None,
+    device: str = "cpu",
 ) -> Machine:
-    """The machine for a table and a loss, by the named path or the fastest; on similarities where a kernel is given."""
+    """The machine for a table and a loss, by the named path or the fastest; on similarities where a kernel is given.
+
+    On another device than the CPU there are no kernels.
+    """
+    work = Work(n_classes) if work is None else work
+    if device != "cpu":
+        from adrem.machines._devices import make_device_machine
+
+        return make_device_machine(
+            table,
+            n_classes,
+            loss,
+            device=device,
+            path=path,
+            memory_limit=memory_limit,
+            fit_intercept=fit_intercept,
+            tol=tol,
+            work=work,
+        )
     plan = plan_machine(
         Outline.of(table),
-        Work(n_classes) if work is None else work,
+        work,
         loss,
         path=path,
         memory_limit=memory_limit,

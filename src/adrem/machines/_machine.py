@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,6 +38,10 @@ def decide(scores: FloatArray) -> NDArray[np.intp]:
         return (scores[..., 0] > 0).astype(np.intp)
     winners: NDArray[np.intp] = scores.argmax(axis=-1)
     return winners
+
+
+class DeviceMemoryError(MemoryError):
+    """The memory of a device is spent; fewer members at a time may fit."""
 
 
 class Work(NamedTuple):
@@ -107,7 +111,7 @@ class Machine(ABC):
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
         self.n_rows = self._table.shape[0]
-        self._norms = squared_norms(self._table)
+        self._norms = self._norms_of_rows()
         self._hurry = 1.0
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
@@ -116,6 +120,9 @@ class Machine(ABC):
     def table(self) -> Matrix:
         """The rows, and the constant feature if there is one."""
         return self._table
+
+    def _norms_of_rows(self) -> NDArray[np.float64]:
+        return squared_norms(self._table)
 
     # Problems that it pays to train side by side.
     width: ClassVar[int]
@@ -159,6 +166,14 @@ class Machine(ABC):
         """How many members it pays to train side by side."""
         return max(1, self.width // self.n_problems)
 
+    def jobs(self, n_jobs: int) -> int:
+        """How many threads may train at the same time, where there could be so many."""
+        return n_jobs
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Where memory runs out inside, a `DeviceMemoryError` tells if it is not the host's."""
+        return nullcontext()
+
     @abstractmethod
     def nothing(self, n_members: int) -> Solution:
         """The solution for rows that all have weight zero."""
@@ -178,8 +193,17 @@ class Machine(ABC):
         """Mend the solution until it is one; returns which problems were given up."""
 
     @abstractmethod
-    def scores(self, solution: Solution) -> NDArray[np.float64]:
-        """Scores of shape (n_members, n_rows, n_problems)."""
+    def scores(self, solution: Solution) -> Any:
+        """Scores of shape (n_members, n_rows, n_problems), where the machine has them: here, or on its device."""
+
+    def on_host(self, scores: Any) -> NDArray[np.float64]:
+        """Scores as an array."""
+        here: NDArray[np.float64] = scores
+        return here
+
+    def relabel(self, scores: Any) -> NDArray[np.intp]:
+        """Labels by scores of some rows."""
+        return decide(scores)
 
     @abstractmethod
     def multiples(self, solution: Solution) -> NDArray[np.float64]:
@@ -219,7 +243,7 @@ class Machine(ABC):
     def rescale(self, solution: Solution, factor: float) -> None:
         """Make of a solution a start for the same problem with a larger C: the best multiple of its weight vectors."""
         multiples, box = self.multiples(solution), factor * self._box(solution)[:, None, :]
-        margins = np.sign(multiples) * np.swapaxes(self.scores(solution), 1, 2)
+        margins = np.sign(multiples) * np.swapaxes(self.on_host(self.scores(solution)), 1, 2)
         multiples = np.abs(multiples)
         factors = self.loss.best_factor(multiples, margins, box, factor)
         self._replace(solution, factor, factors, self.loss.dual(factors[..., None] * multiples, box))
@@ -260,14 +284,14 @@ class Machine(ABC):
                 sums[m] += member[:, first : first + CHUNK] @ rows
         return sums
 
-    def rounding(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def rounding(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """How far scores, kept up in many small steps, are from those made anew in double precision, for each member.
 
         The largest difference among some of the rows, in units of the score where that is above 1.
         """
         sample = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED).astype(np.intp))
         anew = np.swapaxes(self._scored_anew(self.multiples(solution), sample), 1, 2)
-        difference = np.abs(scores[:, sample] - anew) / np.maximum(1.0, np.abs(anew))
+        difference = np.abs(self.on_host(scores[:, sample]) - anew) / np.maximum(1.0, np.abs(anew))
         return np.asarray(difference.max(axis=(1, 2)))
 
     def _scored_anew(self, multiples: NDArray[np.float64], sample: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -275,12 +299,16 @@ class Machine(ABC):
         rows = self._table[sample].astype(np.float64)
         return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._weighted_sums(multiples)])
 
-    def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def squared_norms(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""
         products = self.multiples(solution) * np.swapaxes(scores, 1, 2)
         return np.array([member.sum() for member in products])
 
-    def row_losses(self, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Loss of every row under one member's scores and labels, summed over the one-vs-rest problems."""
+    def row_losses(self, scores: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Loss of every row under each member's scores and labels, summed over the one-vs-rest problems."""
+        return np.stack([self._losses_of(*own) for own in zip(scores, labels, strict=True)])
+
+    def _losses_of(self, scores: Any, labels: Any) -> NDArray[np.float64]:
+        """Loss of every row under one member's scores and labels."""
         total: NDArray[np.float64] = self.loss.losses(one_vs_rest(labels, self.n_classes) * scores.T).sum(axis=0)
         return total
