@@ -72,7 +72,7 @@ def free_memory(device: Any) -> float:
 
     free, total = torch.cuda.mem_get_info(device)
     kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    share = torch.cuda.get_per_process_memory_fraction(device)
+    share = torch.cuda.get_per_process_memory_fraction(device)  # which the user may have set
     return float(min(free + kept, share * total - torch.cuda.memory_allocated(device)))
 
 

@@ -265,10 +265,14 @@ class Machine(ABC):
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         """Coefficients (members x problems x features) and intercepts (members x problems), in the type of the rows."""
         dtype = self._table.dtype
-        vectors = self._weighted_sums(self.multiples(solution)).astype(dtype)
+        vectors = self._vectors(solution).astype(dtype)
         if self.fit_intercept:
             return vectors[..., :-1], vectors[..., -1]
         return vectors, np.zeros(vectors.shape[:2], dtype=dtype)
+
+    def _vectors(self, solution: Solution) -> NDArray[np.float64]:
+        """Weights (members x problems x features), a constant feature's included, in double precision."""
+        return self._weighted_sums(self.multiples(solution))
 
     def _weighted_sums(self, multiples: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums of the rows times their multiples, in double precision whatever the type of the rows.
@@ -290,14 +294,14 @@ class Machine(ABC):
         The largest difference among some of the rows, in units of the score where that is above 1.
         """
         sample = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED).astype(np.intp))
-        anew = np.swapaxes(self._scored_anew(self.multiples(solution), sample), 1, 2)
+        anew = np.swapaxes(self._scored_anew(solution, sample), 1, 2)
         difference = np.abs(self.on_host(scores[:, sample]) - anew) / np.maximum(1.0, np.abs(anew))
         return np.asarray(difference.max(axis=(1, 2)))
 
-    def _scored_anew(self, multiples: NDArray[np.float64], sample: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Scores (members x problems x rows) of some rows by the weights that these multiples of all rows make."""
+    def _scored_anew(self, solution: Solution, sample: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Scores (members x problems x rows) of some rows by the weights that the multiples of all rows make."""
         rows = self._table[sample].astype(np.float64)
-        return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._weighted_sums(multiples)])
+        return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._vectors(solution)])
 
     def squared_norms(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """Squared norm of the weight vectors of each member, summed over its problems, given its scores."""

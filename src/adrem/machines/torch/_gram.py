@@ -11,7 +11,7 @@ import torch
 
 from adrem.machines._gram import refuse_tiny
 from adrem.machines._tables import Outline
-from adrem.machines.torch._machine import ON_THE_WAY, TorchMachine
+from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
 from adrem.machines.torch._search import Search
 from adrem.machines.torch._steps import Blocks, blocks_of
 
@@ -39,10 +39,9 @@ class TorchGramMachine(TorchMachine):
         else:
             self._gram = self._rows @ self._rows.T
         self._by_block = self._gram.view(self._n_blocks, self._size, self.n_padded)
-        self._gathered = torch.empty_like(self._by_block[:1])
         size, width = self._size, self.n_padded
         diagonal = self._gram.as_strided((self._n_blocks, size, size), (size * (width + 1), width, 1))
-        return blocks_of(diagonal, self._on_device(self._norms, self.dtype))
+        return blocks_of(diagonal.contiguous(), self._on_device(self._norms, self.dtype))
 
     def _sparse_products(self) -> Any:
         """Inner products of sparse rows with all others, of which some are dense at a time."""
@@ -68,9 +67,8 @@ class TorchGramMachine(TorchMachine):
 
     def _pass(self, solution: Any) -> None:
         for turn in range(self._n_blocks):
-            self._settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
-            torch.index_select(self._by_block, 0, solution.search.order[turn : turn + 1], out=self._gathered)
-            solution.primal.addmm_(solution.search.steps, self._gathered[0])
+            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.spread(self._by_block, turn, solution, self._blocks.grams)
 
     def _all_scores(self, solution: Any) -> Any:
         return solution.primal
@@ -82,8 +80,8 @@ class TorchGramMachine(TorchMachine):
     @classmethod
     def fixed_memory(cls, table: Outline) -> int:
         n_padded = -(-table.n_rows // cls.block) * cls.block
-        rows = 2 * DENSE + 3 * table.n_bytes if table.is_sparse else 2 * table.n_bytes
-        return n_padded * (n_padded + cls.block) * table.dtype.itemsize + rows
+        rows = 2 * DENSE + 3 * table.n_bytes if table.is_sparse else cls.memory_of_rows(table)
+        return n_padded * (n_padded + cls.block) * table.dtype.itemsize + rows + WORKSPACE
 
     @classmethod
     def memory_of_member(cls, table: Outline, n_problems: int) -> int:

@@ -18,14 +18,16 @@ from adrem.machines._losses import Loss
 from adrem.machines._machine import DeviceMemoryError, Machine, Solution
 from adrem.machines._tables import Outline
 from adrem.machines.torch._search import DeviceSolution, Search
-from adrem.machines.torch._steps import Blocks, multiples, moved, signs_of, violations
+from adrem.machines.torch._steps import Blocks, moved, multiples, signs_of
 
 # Rows that are made double precision at a time.
-CHUNK = 8192
+CHUNK = 2048
 # Features are padded to a multiple of this: products of other shapes are slower.
 COLUMNS = 32
 # Bytes of an entry (a problem's row) that are on the way at most: violations, or scores in double precision.
 ON_THE_WAY = 40
+# Bytes that the libraries of the device keep for themselves.
+WORKSPACE = 2**26
 
 
 @contextmanager
@@ -59,16 +61,19 @@ class TorchMachine(Machine):
     # Rows whose coordinates are settled one after the other before the others hear of it.
     block: ClassVar[int]
 
-    def __init__(self, table: Matrix, n_classes: int, loss: Loss, *, device: Any, group_size: int, **params: Any) -> None:
+    def __init__(
+        self, table: Matrix, n_classes: int, loss: Loss, *, device: Any, group_size: int, **params: Any
+    ) -> None:
         self.device = device
         self._group_size = group_size
         n_rows = table.shape[0]
         self._order = np.random.default_rng(0).permutation(n_rows)
         self._size = min(self.block, max(16, 1 << (n_rows - 1).bit_length()))
         self._n_blocks = -(-n_rows // self._size)
-        self._settle, self._is_compiled = _settler(device)
+        self._steps, self._is_compiled = _steps_for(device)
         with self.guard(), exact_products():
             self._place = torch.from_numpy(np.argsort(self._order)).to(device)
+            self._origin = torch.from_numpy(self._order).to(device)
             super().__init__(table, n_classes, loss, **params)
             self._blocks = self._make_blocks()
 
@@ -108,7 +113,6 @@ class TorchMachine(Machine):
         try:
             yield
         except torch.cuda.OutOfMemoryError as error:
-            torch.cuda.empty_cache()
             raise DeviceMemoryError(
                 f"The device has no memory left for {self._group_size} member(s) at a time (PyTorch says: "
                 f"{str(error).splitlines()[0]}) Give fewer rows, or set device='cpu'."
@@ -135,8 +139,9 @@ class TorchMachine(Machine):
 
     def _on_device(self, array: NDArray[Any], dtype: Any, fill: float = 0.0) -> Any:
         """An array with the rows as its last axis, on the device, in the shuffled order and padded."""
-        given = torch.from_numpy(np.ascontiguousarray(array[..., self._order])).to(self.device, dtype)
-        return torch.nn.functional.pad(given, (0, self.n_padded - self.n_rows), value=fill)
+        given = torch.from_numpy(np.ascontiguousarray(array)).to(self.device).to(dtype)
+        shuffled = given.index_select(-1, self._origin)
+        return torch.nn.functional.pad(shuffled, (0, self.n_padded - self.n_rows), value=fill)
 
     def _in_order(self, padded: Any) -> Any:
         """A tensor with the padded rows as its last axis, in the order of the table."""
@@ -198,7 +203,7 @@ class TorchMachine(Machine):
             rng = np.random.default_rng(seed)
             while True:
                 solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
-                solution.search.recorded(lambda: self._pass_and_judge(solution))
+                self._advance(solution)
                 if int(solution.search.n_running) == 0:
                     break
                 pulse()
@@ -209,11 +214,15 @@ class TorchMachine(Machine):
     def _make_search(self, solution: Any) -> Search:
         """Room for a training of a solution."""
 
+    def _advance(self, solution: Any) -> None:
+        """One pass over all blocks, from a recording if there is one."""
+        solution.search.recorded(lambda: self._pass_and_judge(solution))
+
     def _pass_and_judge(self, solution: Any) -> None:
         self._pass(solution)
-        margins = self._signs(solution.labels) * self._all_scores(solution)
-        limits = self._limits(solution.box)
-        solution.search.judge(violations(self.loss.is_logistic, margins, solution.dual, limits), self.tol)
+        scores = self._all_scores(solution)
+        extremes = self._steps.extremes(self.loss.is_logistic, self.n_problems, solution, scores)
+        solution.search.judge(*extremes, self.tol)
 
     def scores(self, solution: Any) -> Any:
         with exact_products():
@@ -243,15 +252,15 @@ class TorchMachine(Machine):
         losses = softplus(-margins) if self.loss.is_logistic else (1.0 - margins).clamp(min=0.0)
         return self.on_host(losses.sum(0))
 
-    def _weighted_sums(self, multiples: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _vectors(self, solution: Any) -> NDArray[np.float64]:
         if sp.issparse(self._table):
-            return super()._weighted_sums(multiples)
-        flat = torch.from_numpy(np.ascontiguousarray(multiples.reshape(-1, self.n_rows)[:, self._order])).to(self.device)
-        sums = torch.zeros((len(flat), self._table.shape[1]), dtype=torch.float64, device=self.device)
-        for first in range(0, self.n_rows, CHUNK):
-            last = min(first + CHUNK, self.n_rows)
-            sums.addmm_(flat[:, first:last], self._rows[first:last, : sums.shape[1]].double())
-        return self.on_host(sums).reshape(*multiples.shape[:2], -1)
+            return super()._vectors(solution)
+        signed = self._signed_multiples(solution)
+        sums = torch.zeros((len(signed), self._table.shape[1]), dtype=torch.float64, device=self.device)
+        for first in range(0, self.n_padded, CHUNK):
+            rows = self._rows[first : first + CHUNK, : sums.shape[1]].double()
+            sums.addmm_(signed[:, first : first + CHUNK].double(), rows)
+        return self.on_host(sums).reshape(-1, self.n_problems, sums.shape[1])
 
     def _replace(
         self,
@@ -268,6 +277,13 @@ class TorchMachine(Machine):
 
     def _box(self, solution: Any) -> NDArray[np.float64]:
         return self.on_host(self._in_order(solution.box))
+
+    @classmethod
+    def memory_of_rows(cls, table: Outline) -> int:
+        """Bytes of the rows on the device, and of some of them in double precision and squared."""
+        n_padded = -(-table.n_rows // cls.block) * cls.block
+        columns = -(-table.n_features // COLUMNS) * COLUMNS
+        return n_padded * columns * table.dtype.itemsize + 16 * min(CHUNK, n_padded) * columns
 
     @classmethod
     @abstractmethod
@@ -299,15 +315,15 @@ class TorchMachine(Machine):
         return min(n_members, work.n_members)
 
 
-def _settler(device: Any) -> tuple[Any, bool]:
-    """The block step for a device: compiled where there is Triton, plain elsewhere. And which of the two it is."""
+def _steps_for(device: Any) -> tuple[Any, bool]:
+    """The steps for a device: compiled where there is Triton, plain elsewhere. And which of the two they are."""
     if device.type == "cuda":
         try:
-            from adrem.machines.torch._triton import settle as compiled
+            from adrem.machines.torch import _triton
         except ImportError:  # where PyTorch comes without Triton
             pass
         else:
-            return compiled, True
-    from adrem.machines.torch._steps import settle
+            return _triton, True
+    from adrem.machines.torch import _steps
 
-    return settle, False
+    return _steps, False

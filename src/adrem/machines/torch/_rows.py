@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 
 from adrem.machines._tables import Outline
-from adrem.machines.torch._machine import COLUMNS, ON_THE_WAY, TorchMachine
+from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
 from adrem.machines.torch._search import Search
 from adrem.machines.torch._steps import Blocks, blocks_of
 
@@ -24,7 +24,6 @@ class TorchRowMachine(TorchMachine):
 
     def _make_blocks(self) -> Blocks:
         self._by_block = self._rows.view(self._n_blocks, self._size, -1)
-        self._gathered = torch.empty_like(self._by_block[:1])
         width = self._rows.shape[1]
         self._n_splits = next(n for n in SPLITS if n == 1 or (width % n == 0 and width // n >= NARROW))
         grams = torch.bmm(self._by_block, self._by_block.transpose(1, 2))
@@ -42,14 +41,10 @@ class TorchRowMachine(TorchMachine):
         torch.mm(self._signed_multiples(solution), self._rows, out=solution.primal)
 
     def _pass(self, solution: Any) -> None:
-        rows, search = self._gathered[0], solution.search
-        weights_by_part = solution.primal.view(len(solution.primal), self._n_splits, -1).transpose(0, 1)
-        rows_by_part = rows.view(self._size, self._n_splits, -1).permute(1, 2, 0)
         for turn in range(self._n_blocks):
-            torch.index_select(self._by_block, 0, search.order[turn : turn + 1], out=self._gathered)
-            torch.bmm(weights_by_part, rows_by_part, out=search.scores)
-            self._settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
-            solution.primal.addmm_(search.steps, rows)
+            self._steps.score(self._by_block, turn, solution, self._blocks.grams)
+            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.spread(self._by_block, turn, solution, self._by_block)
 
     def _all_scores(self, solution: Any) -> Any:
         return solution.primal @ self._rows.T
@@ -61,8 +56,7 @@ class TorchRowMachine(TorchMachine):
     @classmethod
     def fixed_memory(cls, table: Outline) -> int:
         n_padded = -(-table.n_rows // cls.block) * cls.block
-        columns = -(-table.n_features // COLUMNS) * COLUMNS
-        return (n_padded * (columns + cls.block) + cls.block * columns) * table.dtype.itemsize
+        return cls.memory_of_rows(table) + n_padded * cls.block * table.dtype.itemsize + WORKSPACE
 
     @classmethod
     def memory_of_member(cls, table: Outline, n_problems: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,8 +44,11 @@ def _record(work: Callable[[], None]) -> Any:
         graph.capture_begin(capture_error_mode="thread_local")
         try:
             work()
-        finally:
-            graph.capture_end()
+        except BaseException:
+            with suppress(RuntimeError):  # it tells of what went wrong inside, less well
+                graph.capture_end()
+            raise
+        graph.capture_end()
     torch.cuda.current_stream().wait_stream(aside)
     return graph
 
@@ -87,10 +91,10 @@ class Search:
         self.failed.zero_()
         self.moves.copy_(moves)
 
-    def judge(self, violations: Any, tol: float) -> None:
-        """Decide which problems go on after a pass: not those within the tolerance, nor those out of patience."""
+    def judge(self, smallest: Any, largest: Any, tol: float) -> None:
+        """Decide, by their violations, which problems go on: not those within the tolerance, nor the impatient."""
         self.moves -= len(self.order)  # looks are cheap, not free
-        goes_on = (violations.amax(1) - violations.amin(1)).gt(tol).int() * self.running
+        goes_on = (1 - (largest - smallest).le(tol).int()) * self.running
         spent = self.moves.le(0).int()
         self.failed += goes_on * spent
         self.running.copy_(goes_on * (1 - spent))

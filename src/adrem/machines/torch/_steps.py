@@ -50,6 +50,13 @@ def violations(is_logistic: bool, margins: Any, dual: Any, box: Any) -> Any:
     return may_grow + torch.where(dual > 0, gradients.clamp(min=0.0), nothing)
 
 
+def extremes(is_logistic: bool, n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
+    """Smallest and largest violation of every problem."""
+    margins = signs_of(solution.labels, n_problems, scores.dtype) * scores
+    found = violations(is_logistic, margins, solution.dual, solution.box.repeat_interleave(n_problems, 0))
+    return found.amin(1), found.amax(1)
+
+
 def moved(is_logistic: bool, dual: Any, flipped: Any, box: Any) -> Any:
     """Dual variables carried over to new labels and boxes: clipped to the box, begun anew where the label flipped."""
     if is_logistic:
@@ -76,6 +83,22 @@ def settle(is_logistic: bool, n_problems: int, block: Blocks, turn: int, solutio
     dual.copy_(torch.where(runs, new, dual))
     search.steps.copy_(steps * runs)
     search.moves -= (search.steps != 0).sum(1)
+
+
+def spread(by_block: Any, turn: int, solution: Any, ahead: Any) -> None:  # noqa: ARG001 - nothing is fetched here
+    """Tell the scores, or the weights, of the steps of a block, whose rows of a matrix are among others by block."""
+    search = solution.search
+    rows = by_block.index_select(0, search.order[turn : turn + 1])[0]
+    solution.primal.addmm_(search.steps, rows)
+
+
+def score(by_block: Any, turn: int, solution: Any, grams: Any) -> None:  # noqa: ARG001 - nothing is fetched here
+    """Scores of a block's rows by the weights, in parts that each sum over some of the columns."""
+    search = solution.search
+    n_parts, n_problems, size = search.scores.shape
+    rows = by_block.index_select(0, search.order[turn : turn + 1])
+    weights_by_part = solution.primal.view(n_problems, n_parts, -1).transpose(0, 1)
+    torch.bmm(weights_by_part, rows.view(size, n_parts, -1).permute(1, 2, 0), out=search.scores)
 
 
 def _settle_hinge(
