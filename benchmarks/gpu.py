@@ -2,9 +2,9 @@
 
     ADREM_DATA=folder python benchmarks/gpu.py [--device cuda] [--rounds 3] [--tasks office made]
 
-`office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes. 11 members of
-20 iterations, C given. Counted are the products alone, and the bytes that they read and write at least; the ceilings are
-those of a large product of float32 (no TF32) and of a large copy.
+`office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes. 11 members
+of 20 iterations, C given. Counted are the products alone, and the bytes that they read and write at least; the ceilings
+are those of a large product of float32 (no TF32) and of a large copy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def made_rows(n_source: int = N_SOURCE, n_target: int = N_TARGET, seed: int = 0)
         labels = rng.integers(N_CLASSES, size=n)
         hidden = means[labels] + 1.5 * rng.standard_normal((n, 64), dtype=np.float32) + moved
         table = hidden @ mixing
-        for part in np.array_split(table, 64):
+        for first in range(0, n, 4096):
+            part = table[first : first + 4096]
             part += 0.5 * rng.standard_normal(part.shape, dtype=np.float32)
         return np.maximum(table, 0.0, out=table), labels
 
@@ -130,13 +131,14 @@ def products(machine: Any, n_problems: int) -> tuple[float, float]:
     return 6.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 3 * n_problems * width * (n_rows // size))
 
 
-def report(name: str, device: str, rounds: int, limits: tuple[float, float], members: int, iterations: int) -> None:
+def report(name: str, device: Any, rounds: int, limits: tuple[float, float], members: int, iterations: int) -> None:
     make, C = TASKS[name]
     data = make()
     model = AdREM(C=C, device=device, random_state=0, n_estimators=members, n_iter=iterations)
     stated = model.fit_memory(data.X_source, data.y_source, X_target=data.X_target)
     print(f"\n{name}: {len(data.X_source)} + {len(data.X_target)} rows, {data.X_source.shape[1]} features", flush=True)
-    totals, machines = [], []
+    totals: list[float] = []
+    machines: list[Any] = []
     make_machine = adrem.machines.make_machine
     for seed in range(rounds):
         torch.cuda.empty_cache()

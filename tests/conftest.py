@@ -11,11 +11,21 @@ from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
 
+from adrem import AdREM
 from adrem.datasets import DomainPair
 
 # The same examples in every run: a change of the code is what turns a test red, not the day.
 settings.register_profile("adrem", derandomize=True, deadline=None)
 settings.load_profile("adrem")
+
+
+def pytest_configure() -> None:
+    """Train where ADREM_DEVICE says, wherever a test does not: `ADREM_DEVICE=cuda pytest tests/test_adrem.py`."""
+    device = os.environ.get("ADREM_DEVICE")
+    if device is not None:
+        defaults = AdREM.__init__.__defaults__ or ()
+        AdREM.__init__.__defaults__ = (*defaults[:-1], device)  # it is the last parameter
+        assert AdREM().device == device
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

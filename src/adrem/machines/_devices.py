@@ -18,8 +18,8 @@ TORCH_CPU = "torch-cpu"
 DEVICES = (CPU, "cuda", "auto", TORCH_CPU)
 # Numbers of all rows, times members and classes, from which on "auto" takes a GPU: some seconds on a core.
 WORTH = 1e9
-# A Gram matrix pays where rows outnumber features by no more than this factor, and some more: its products grow with the
-# rows, those of the rows with the features, of which there are two a block.
+# A Gram matrix pays where rows outnumber features by no more than this factor, and some more: the product of a block
+# grows with the rows there, and the two of it that there are elsewhere with the features.
 GRAM_PAYS, GRAM_ALWAYS = 4, 4096
 # Part of the free memory that is counted on.
 SAFE = 0.9

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adrem._memory import size_of
 from adrem._types import Matrix
 from adrem.machines._losses import Loss
-from adrem.machines._machine import DeviceMemoryError, Machine, Solution
+from adrem.machines._machine import DeviceMemoryError, Machine, Solution, Work
 from adrem.machines._tables import Outline
 from adrem.machines.torch._search import DeviceSolution, Search
 from adrem.machines.torch._steps import Blocks, moved, multiples, signs_of
@@ -66,9 +66,9 @@ class TorchMachine(Machine):
     ) -> None:
         self.device = device
         self._group_size = group_size
-        n_rows = table.shape[0]
+        n_rows = int(table.shape[0])
         self._order = np.random.default_rng(0).permutation(n_rows)
-        self._size = min(self.block, max(16, 1 << (n_rows - 1).bit_length()))
+        self._size: int = min(self.block, max(16, 1 << (n_rows - 1).bit_length()))
         self._n_blocks = -(-n_rows // self._size)
         self._steps, self._is_compiled = _steps_for(device)
         with self.guard(), exact_products():
@@ -166,8 +166,8 @@ class TorchMachine(Machine):
     def copies(self, solution: Any, n_members: int) -> Solution:
         times = n_members // len(solution.n_failed)
         tensors = (solution.labels, solution.box, solution.dual, solution.primal)
-        copies = [tensor.repeat(times, 1) for tensor in tensors]
-        return DeviceSolution(*copies, np.tile(solution.n_failed, times))
+        labels, box, dual, primal = (tensor.repeat(times, 1) for tensor in tensors)
+        return DeviceSolution(labels, box, dual, primal, np.tile(solution.n_failed, times))
 
     def _signs(self, labels: Any) -> Any:
         return signs_of(labels, self.n_problems, self.dtype)
@@ -296,13 +296,13 @@ class TorchMachine(Machine):
         """Bytes on the device for each member that is trained at the same time, besides the source's classifier."""
 
     @classmethod
-    def memory(cls, table: Outline, work: Any) -> int:
+    def memory(cls, table: Outline, work: Work) -> int:
         """At most about how many bytes are taken on the device where all members are trained at the same time."""
         at_once = max(work.n_folds, work.n_members)
         return cls.fixed_memory(table) + (at_once + 1) * cls.memory_of_member(table, work.n_problems)
 
     @classmethod
-    def members_that_fit(cls, table: Outline, work: Any, free: float) -> int:
+    def members_that_fit(cls, table: Outline, work: Work, free: float) -> int:
         """How many members can be trained at the same time in so many bytes; a refusal where not even one can."""
         one = cls.memory_of_member(table, work.n_problems)
         fixed = cls.fixed_memory(table) + max(1, work.n_folds) * one
