@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -326,20 +327,21 @@ class AdREM(DomainClassifier):
         n_groups = max(-(-len(rngs) // group_size), min(n_jobs, len(rngs)))
         groups = [[rngs[m] for m in part] for part in np.array_split(np.arange(len(rngs)), n_groups)]
         with one_blas_thread(), progress(len(rngs) * self.n_iter, "Ad-REM", self.verbose) as ticker:
-            runs = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(randomized_em)(
-                    task,
-                    source,
-                    group,
-                    n_iter=self.n_iter,
-                    sampling=self.sampling,
-                    store_path=self.store_path,
-                    until_stable=self._until_stable,
-                    n_refine=self.refine,
-                    ticker=ticker,
-                )
-                for group in groups
+            run = partial(
+                randomized_em,
+                task,
+                source,
+                n_iter=self.n_iter,
+                sampling=self.sampling,
+                store_path=self.store_path,
+                until_stable=self._until_stable,
+                n_refine=self.refine,
+                ticker=ticker,
             )
+            if n_jobs == 1:  # joblib would keep the machine, and a device's memory, for a while
+                runs = [run(group) for group in groups]
+            else:
+                runs = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(group) for group in groups)
         return [member for run in runs for member in run]
 
     @property

@@ -26,6 +26,9 @@ CHUNK = 2048
 COLUMNS = 32
 # Bytes of an entry (a problem's row) that are on the way at most: violations, or scores in double precision.
 ON_THE_WAY = 40
+# Blocks after which the host looks whether a training has come to its end: to look, it has to wait. A problem that has
+# come to its end stands still.
+LOOK = 16
 # Bytes that the libraries of the device keep for themselves.
 WORKSPACE = 2**26
 
@@ -201,9 +204,11 @@ class TorchMachine(Machine):
             patience = [self._patience(self.n_rows, bool(n_failed)) for n_failed in solution.n_failed]
             solution.search.begin(torch.tensor(np.repeat(patience, self.n_problems)))
             rng = np.random.default_rng(seed)
+            n_passes = max(1, LOOK // self._n_blocks) if self._is_compiled else 1
             while True:
-                solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
-                self._advance(solution)
+                for _ in range(n_passes):
+                    solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
+                    self._advance(solution)
                 if int(solution.search.n_running) == 0:
                     break
                 pulse()
