@@ -1,6 +1,6 @@
 """Time of `fit` on a GPU, and where it goes: beside what the device can do at most, measured in the same process.
 
-    ADREM_DATA=folder python benchmarks/gpu.py [--device cuda] [--rounds 3] [--tasks office made]
+    ADREM_DATA=folder python benchmarks/gpu.py [--loss hinge] [--rounds 3] [--tasks office made]
 
 `office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes. 11 members
 of 20 iterations, C given. Counted are the products alone, and the bytes that they read and write at least; the ceilings
@@ -131,12 +131,17 @@ def products(machine: Any, n_problems: int) -> tuple[float, float]:
     return 6.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 3 * n_problems * width * (n_rows // size))
 
 
-def report(name: str, device: Any, rounds: int, limits: tuple[float, float], members: int, iterations: int) -> None:
+def report(
+    name: str, loss: Any, device: Any, rounds: int, limits: tuple[float, float], members: int, iterations: int
+) -> None:
     make, C = TASKS[name]
     data = make()
-    model = AdREM(C=C, device=device, random_state=0, n_estimators=members, n_iter=iterations)
+    model = AdREM(loss, C=C, device=device, random_state=0, n_estimators=members, n_iter=iterations)
     stated = model.fit_memory(data.X_source, data.y_source, X_target=data.X_target)
-    print(f"\n{name}: {len(data.X_source)} + {len(data.X_target)} rows, {data.X_source.shape[1]} features", flush=True)
+    print(
+        f"\n{name}, {loss}: {len(data.X_source)} + {len(data.X_target)} rows, {data.X_source.shape[1]} features",
+        flush=True,
+    )
     totals: list[float] = []
     machines: list[Any] = []
     make_machine = adrem.machines.make_machine
@@ -170,6 +175,7 @@ def report(name: str, device: Any, rounds: int, limits: tuple[float, float], mem
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--loss", default="hinge")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--members", type=int, default=11)
     parser.add_argument("--iterations", type=int, default=20)
@@ -179,7 +185,7 @@ def main() -> None:
     limits = ceilings()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}: {limits[0]:.1f} TFLOP/s, {limits[1]:.0f} GB/s")
     for name in reversed(args.tasks):
-        report(name, args.device, args.rounds, limits, args.members, args.iterations)
+        report(name, args.loss, args.device, args.rounds, limits, args.members, args.iterations)
 
 
 if __name__ == "__main__":

@@ -282,26 +282,26 @@ class AdREM(DomainClassifier):
         domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         check_neighbors(self.neighbors, domains)
-        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
-        if estimates:
+        if self._estimates:
             from adrem.machines.selection import N_FOLDS
 
             check_estimable(domains, N_FOLDS)
         task = self._make_task(domains, fold_seed)
         self.neighbors_ = 0
-        if domains.adapts and self.neighbors is not None:
-            task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
         estimate = None
-        if domains.adapts and estimates:
-            estimate = self._estimate_prior(task, prior_seed)
-            task = replace(task, prior=estimate.shares)
-        source = task.train_source()
-        if domains.adapts:
-            members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
-        else:
-            coef, intercept = task.machine.weights(source)
-            rounding = task.machine.rounding(source, task.machine.scores(source))
-            members = [Member(path=[(coef[0], intercept[0])], rounding=float(rounding[0]))]
+        with task.machine.guard():
+            if domains.adapts and self.neighbors is not None:
+                task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
+            if domains.adapts and self._estimates:
+                estimate = self._estimate_prior(task, prior_seed)
+                task = replace(task, prior=estimate.shares)
+            source = task.train_source()
+            if domains.adapts:
+                members = self._run_members(task, source, [np.random.default_rng(seed) for seed in member_seeds])
+            else:
+                coef, intercept = task.machine.weights(source)
+                rounding = task.machine.rounding(source, task.machine.scores(source))
+                members = [Member(path=[(coef[0], intercept[0])], rounding=float(rounding[0]))]
         self._keep(domains, task, estimate, members)
         self._warn(members, int(source.n_failed[0]))
 
@@ -343,6 +343,10 @@ class AdREM(DomainClassifier):
             else:
                 runs = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(group) for group in groups)
         return [member for run in runs for member in run]
+
+    @property
+    def _estimates(self) -> bool:
+        return isinstance(self.class_prior, str) and self.class_prior == "estimate"
 
     @property
     def _is_linear(self) -> bool:
@@ -412,7 +416,8 @@ class AdREM(DomainClassifier):
         if len(candidates) > 1:
             labels = np.concatenate([domains.labels, np.zeros(n_target, dtype=np.intp)])
             weights = np.concatenate([domains.weights, np.zeros(n_target)])
-            C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
+            with machine.guard():
+                C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(machine, domains.labels, domains.weights, n_target, prior, C, sources)
 
@@ -436,8 +441,7 @@ class AdREM(DomainClassifier):
         from adrem.machines.selection import N_FOLDS
 
         n_members = self.n_estimators if domains.adapts else 1
-        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
-        folds = N_FOLDS if estimates or np.size(self._wanted_c()) > 1 else 1
+        folds = N_FOLDS if self._estimates or np.size(self._wanted_c()) > 1 else 1
         n_kept = n_members * (self.n_iter + self.refine + 1 if self.store_path else 1)
         n_jobs = min(effective_n_jobs(self.n_jobs), n_members)  # a job has one member at least
         return Work(len(domains.classes), n_members, n_jobs, folds, n_kept)

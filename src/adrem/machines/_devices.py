@@ -16,11 +16,12 @@ CPU = "cpu"
 # PyTorch's own CPU device, where the same code runs: for tests.
 TORCH_CPU = "torch-cpu"
 DEVICES = (CPU, "cuda", "auto", TORCH_CPU)
-# Numbers of all rows, times members and classes, from which on "auto" takes a GPU: some seconds on a core.
+# Numbers of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core and
+# 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
 WORTH = 1e9
-# A Gram matrix pays where rows outnumber features by no more than this factor, and some more: the product of a block
-# grows with the rows there, and the two of it that there are elsewhere with the features.
-GRAM_PAYS, GRAM_ALWAYS = 4, 4096
+# A Gram matrix pays up to so many rows for each feature, and some more. On an H200 a pass over more rows takes 1.3 times
+# as long as one over the rows themselves, which settle in larger blocks and need so many times more passes.
+GRAM_PAYS, GRAM_ALWAYS = 2, 1000
 # Part of the free memory that is counted on.
 SAFE = 0.9
 

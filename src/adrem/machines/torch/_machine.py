@@ -30,7 +30,7 @@ ON_THE_WAY = 40
 # come to its end stands still.
 LOOK = 16
 # Bytes that the libraries of the device keep for themselves.
-WORKSPACE = 2**26
+WORKSPACE = 2**27
 
 
 @contextmanager
@@ -116,9 +116,9 @@ class TorchMachine(Machine):
         try:
             yield
         except torch.cuda.OutOfMemoryError as error:
+            tried = ". ".join(str(error).split(". ")[:2])
             raise DeviceMemoryError(
-                f"The device has no memory left for {self._group_size} member(s) at a time (PyTorch says: "
-                f"{str(error).splitlines()[0]}) Give fewer rows, or set device='cpu'."
+                f"The memory of the device is spent ({tried}): give fewer rows, or set device='cpu'."
             ) from error
 
     def _norms_of_rows(self) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import torch
@@ -38,7 +39,7 @@ class Recorded:
 
 def _record(work: Callable[[], None]) -> Any:
     """A graph of the work, which is not done meanwhile. Other threads may go on using the device."""
-    graph, aside = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    graph, aside = torch.cuda.CUDAGraph(), _aside(torch.cuda.current_device())
     aside.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(aside):
         graph.capture_begin(capture_error_mode="thread_local")
@@ -51,6 +52,12 @@ def _record(work: Callable[[], None]) -> Any:
         graph.capture_end()
     torch.cuda.current_stream().wait_stream(aside)
     return graph
+
+
+@cache
+def _aside(device: int) -> Any:
+    """The stream on which all graphs of a device are recorded: for each new one libraries would keep memory."""
+    return torch.cuda.Stream(device)
 
 
 @dataclass
