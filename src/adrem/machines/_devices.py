@@ -16,11 +16,11 @@ CPU = "cpu"
 # PyTorch's own CPU device, where the same code runs: for tests.
 TORCH_CPU = "torch-cpu"
 DEVICES = (CPU, "cuda", "auto", TORCH_CPU)
-# Numbers of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core and
-# 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
+# Numbers of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core
+# and 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
 WORTH = 1e9
-# A Gram matrix pays up to so many rows for each feature, and some more. On an H200 a pass over more rows takes 1.3 times
-# as long as one over the rows themselves, which settle in larger blocks and need so many times more passes.
+# A Gram matrix pays up to so many rows for each feature, and some more. On an H200 a pass over more rows than these
+# takes 1.3 times as long as one over the rows as they are, whose blocks are larger and need so many times more passes.
 GRAM_PAYS, GRAM_ALWAYS = 2, 1000
 # Part of the free memory that is counted on.
 SAFE = 0.9

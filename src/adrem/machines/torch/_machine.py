@@ -18,7 +18,7 @@ from adrem.machines._losses import Loss
 from adrem.machines._machine import DeviceMemoryError, Machine, Solution, Work
 from adrem.machines._tables import Outline
 from adrem.machines.torch._search import DeviceSolution, Search
-from adrem.machines.torch._steps import Blocks, moved, multiples, signs_of
+from adrem.machines.torch._steps import Blocks, moved, signs_of
 
 # Rows that are made double precision at a time.
 CHUNK = 2048
@@ -180,7 +180,7 @@ class TorchMachine(Machine):
         return box.repeat_interleave(self.n_problems, 0)
 
     def _signed_multiples(self, solution: Any) -> Any:
-        shares = multiples(self.loss.is_logistic, solution.dual, self._limits(solution.box))
+        shares = self._limits(solution.box) * torch.sigmoid(solution.dual) if self.loss.is_logistic else solution.dual
         return shares * self._signs(solution.labels)
 
     def _move(self, solution: Any, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:

@@ -38,7 +38,11 @@ class Recorded:
 
 
 def _record(work: Callable[[], None]) -> Any:
-    """A graph of the work, which is not done meanwhile. Other threads may go on using the device."""
+    """A graph of the work, which is not done meanwhile. Other threads may go on using the device.
+
+    What PyTorch keeps of freed memory is no help to a graph, which has its own, and is given back first.
+    """
+    torch.cuda.empty_cache()
     graph, aside = torch.cuda.CUDAGraph(), _aside(torch.cuda.current_device())
     aside.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(aside):

@@ -32,12 +32,8 @@ def signs_of(labels: Any, n_problems: int, dtype: Any) -> Any:
     """Signs of the binary problems (members * problems x rows) from labels (members x rows)."""
     positives = torch.arange(n_problems, device=labels.device) if n_problems > 1 else labels.new_ones(1)
     hits = labels[:, None, :] == positives[None, :, None]
-    return (2 * hits.to(dtype) - 1).reshape(-1, labels.shape[1])
-
-
-def multiples(is_logistic: bool, dual: Any, box: Any) -> Any:
-    """Multiples of rows in the weight vectors, without their sign."""
-    return box * torch.sigmoid(dual) if is_logistic else dual
+    one = torch.ones((), dtype=dtype, device=labels.device)
+    return torch.where(hits, one, -one).reshape(-1, labels.shape[1])
 
 
 def violations(is_logistic: bool, margins: Any, dual: Any, box: Any) -> Any:
