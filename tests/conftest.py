@@ -14,7 +14,7 @@ from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
 
-from adrem import load
+from adrem import AdREM, load
 from adrem.datasets import DomainPair, load_digits_shift
 
 # The same examples in every run: a change of the code is what turns a test red, not the day.
@@ -22,6 +22,15 @@ settings.register_profile("adrem", derandomize=True, deadline=None)
 settings.load_profile("adrem")
 # Pictures are drawn and not shown, those of the examples in docstrings too.
 os.environ["MPLBACKEND"] = "agg"
+
+
+def pytest_configure() -> None:
+    """Train where ADREM_DEVICE says, wherever a test does not: `ADREM_DEVICE=cuda pytest tests/test_adrem.py`."""
+    device = os.environ.get("ADREM_DEVICE")
+    if device is not None:
+        defaults = AdREM.__init__.__defaults__ or ()
+        AdREM.__init__.__defaults__ = (*defaults[:-1], device)  # it is the last parameter
+        assert AdREM().device == device
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -24,7 +25,7 @@ from adrem._classifier import BYTES_A_SCORE, DomainClassifier
 from adrem._em import Member, Task
 from adrem._ensemble import Ensemble, n_jobs_here
 from adrem._memory import ON_THE_WAY, blocks_of, by_blocks, bytes_of, check_room
-from adrem._progress import progress
+from adrem._progress import Ticker, progress
 from adrem._threads import one_blas_thread
 from adrem._types import FloatArray, Matrix
 from adrem._validation import (
@@ -42,6 +43,7 @@ from adrem.exceptions import LostClassWarning, PrecisionWarning
 if TYPE_CHECKING:  # numba, behind the machines, is loaded by the first fit
     from adrem._prior import PriorEstimate
     from adrem.machines import Kernel, Solution, Work
+    from adrem.machines._tables import Outline
 
 KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
 FEWER = "give fewer rows"
@@ -124,6 +126,10 @@ class AdREM(DomainClassifier):
         source row nearly as often as the classifier does, and none elsewhere, nor for more than 20 000 target rows: it
         takes time with the square of their number. The classifiers themselves, and so what
         ``predict`` and ``transduction_`` say in the end, look at no neighbour. Beyond the paper.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where the classifiers are trained. "cuda" is a GPU, by PyTorch (``pip install "adrem[gpu]"``): the draws are
+        those of the CPU, and the classifiers the same within ``tol``. "auto" takes a GPU where there is one and the
+        work is large enough. Rows may be tensors; what is said of them are arrays. A kernel needs "cpu".
 
     Attributes
     ----------
@@ -221,6 +227,7 @@ class AdREM(DomainClassifier):
         "verbose": ["verbose"],
         "machine": [StrOptions({"auto", "gram", "rows"})],
         "memory_limit": [Interval(Integral, 1, None, closed="left")],
+        "device": [StrOptions({"cpu", "cuda", "auto", "torch-cpu"})],
     }
 
     def __init__(
@@ -246,6 +253,7 @@ class AdREM(DomainClassifier):
         source_weight: Literal["equal", "rows"] | Mapping[Any, float] = "equal",
         refine: int = 0,
         neighbors: Literal["auto"] | int | None = None,
+        device: Literal["cpu", "cuda", "auto", "torch-cpu"] = "cpu",
     ) -> None:
         self.loss = loss
         self.C = C
@@ -268,43 +276,63 @@ class AdREM(DomainClassifier):
         self.source_weight = source_weight
         self.refine = refine
         self.neighbors = neighbors
+        self.device = device
 
     def _learn(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 now rather than after the work
+        if self.device != "cpu":
+            from adrem.machines._devices import check_device
+
+            check_device(self.device, has_kernel=not self._is_linear)
         domains = self._with_similarities(domains)
         domains = domains._replace(weights=read_source_weight(self.source_weight, domains))
         fold_seed, *member_seeds, prior_seed = _spawn(self.random_state, 2 + self.n_estimators)
         check_neighbors(self.neighbors, domains)
-        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
-        if estimates:
+        if self._estimates:
             from adrem.machines.selection import N_FOLDS
 
             check_estimable(domains, N_FOLDS)
         task = self._make_task(domains, fold_seed)
         self.neighbors_ = 0
-        if domains.adapts and self.neighbors is not None:
-            task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
         estimate = None
-        if domains.adapts and estimates:
-            estimate = self._estimate_prior(task, prior_seed)
-            task = replace(task, prior=estimate.shares)
-        source = task.train_source()
-        if domains.adapts:
-            members = self._run_members(task, source, member_seeds)
-        else:
-            coef, intercept = task.machine.weights(source)
-            rounding = task.machine.rounding(source, task.machine.scores(source))
-            members = [Member(path=[(coef[0], intercept[0])], rounding=float(rounding[0]))]
+        with task.machine.guard():
+            if domains.adapts and self.neighbors is not None:
+                task = self._with_neighbors(task, domains, int(fold_seed.generate_state(1)[0]))
+            if domains.adapts and self._estimates:
+                estimate = self._estimate_prior(task, prior_seed)
+                task = replace(task, prior=estimate.shares)
+            source = task.train_source()
+            if domains.adapts:
+                members = self._run_members(task, source, member_seeds)
+            else:
+                coef, intercept = task.machine.weights(source)
+                rounding = task.machine.rounding(source, task.machine.scores(source))
+                members = [Member(path=[(coef[0], intercept[0])], rounding=float(rounding[0]))]
         self._keep(domains, task, estimate, members)
         self._warn(members, int(source.n_failed[0]))
 
     def _run_members(self, task: Task, source: Solution, seeds: list[np.random.SeedSequence]) -> list[Member]:
-        """Algorithm 2, short of its vote."""
+        """Algorithm 2, short of its vote. Where the memory of a device runs out, half as many members go at a time."""
+        from adrem.machines._machine import DeviceMemoryError
+
         ensemble = Ensemble(
             task, source, self.n_iter, self.sampling, self.store_path, self._until_stable, n_refine=self.refine
         )
-        with one_blas_thread(), progress(len(seeds) * self.n_iter, "Ad-REM", self.verbose) as ticker:
-            return ensemble.members(seeds, self.n_jobs, ticker)
+        while True:
+            try:
+                with task.machine.guard(), one_blas_thread(), self._progress(len(seeds)) as ticker:
+                    return ensemble.members(seeds, self.n_jobs, ticker)
+            except DeviceMemoryError:
+                if ensemble.group_size == 1:
+                    raise
+                ensemble = ensemble.in_halves()
+
+    def _progress(self, n_members: int) -> AbstractContextManager[Ticker]:
+        return progress(n_members * self.n_iter, "Ad-REM", self.verbose)
+
+    @property
+    def _estimates(self) -> bool:
+        return isinstance(self.class_prior, str) and self.class_prior == "estimate"
 
     @property
     def _is_linear(self) -> bool:
@@ -351,7 +379,7 @@ class AdREM(DomainClassifier):
 
     def _make_task(self, domains: Domains, fold_seed: np.random.SeedSequence) -> Task:
         from adrem.machines import make_machine
-        from adrem.machines._tables import stack
+        from adrem.machines._tables import Outline, stack
         from adrem.machines.selection import N_FOLDS, select_c
 
         prior = read_prior(self.class_prior, domains)
@@ -367,15 +395,25 @@ class AdREM(DomainClassifier):
             tol=self.tol,
             kernel=self._make_kernel(table),
             work=self._work(domains),
+            device=self._device(Outline.of(table), domains),
         )
         n_target = domains.X_target.shape[0]
         C = candidates[0]
         if len(candidates) > 1:
             labels = np.concatenate([domains.labels, np.zeros(n_target, dtype=np.intp)])
             weights = np.concatenate([domains.weights, np.zeros(n_target)])
-            C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
+            with machine.guard():
+                C = select_c(machine, labels, weights, candidates, int(fold_seed.generate_state(1)[0]))
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(machine, domains.labels, domains.weights, n_target, prior, C, sources)
+
+    def _device(self, table: Outline, domains: Domains) -> str:
+        """Where the classifiers of these domains are trained."""
+        if self.device == "cpu" or not self._is_linear:
+            return "cpu"
+        from adrem.machines._devices import choose_device
+
+        return choose_device(self.device, table, self._work(domains))
 
     def _wanted_c(self) -> Any:
         """The values of C that are tried, as they were given."""
@@ -389,8 +427,7 @@ class AdREM(DomainClassifier):
         from adrem.machines.selection import N_FOLDS
 
         n_members = self.n_estimators if domains.adapts else 1
-        estimates = isinstance(self.class_prior, str) and self.class_prior == "estimate"
-        folds = N_FOLDS if estimates or np.size(self._wanted_c()) > 1 else 1
+        folds = N_FOLDS if self._estimates or np.size(self._wanted_c()) > 1 else 1
         n_kept = n_members * (self.n_iter + self.refine + 1 if self.store_path else 1)
         n_jobs = min(n_jobs_here(self.n_jobs), n_members)  # a job has one member at least
         return Work(len(domains.classes), n_members, n_jobs, folds, n_kept)
@@ -399,7 +436,8 @@ class AdREM(DomainClassifier):
         """Tell at most about how many bytes ``fit`` would take for these rows, besides the rows themselves.
 
         Nothing is trained. ``fit`` itself refuses, before its work, what would not fit into the memory that is free.
-        What neighbours take is not in it.
+        What neighbours take is not in it. With a ``device`` that is not the CPU it is the memory of the device, for all
+        members at a time.
 
         Parameters
         ----------
@@ -431,6 +469,11 @@ class AdREM(DomainClassifier):
         self._validate_params()
         domains = read_domains(clone(self), X, y, sample_domain=sample_domain, X_target=X_target)
         table = Outline.of(domains.X_source, domains.X_target)
+        if self._device(table, domains) != "cpu":
+            from adrem.machines._devices import choose_device_path, machine_class
+
+            path = choose_device_path(table, self.machine, self.memory_limit)
+            return int(machine_class(path).memory(table, self._work(domains)))
         plan = plan_machine(
             table,
             self._work(domains),

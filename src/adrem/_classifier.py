@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adrem._memory import by_blocks
+from adrem._tensors import as_array
 from adrem._threads import one_blas_thread
 from adrem._types import Matrix
 from adrem._validation import Domains, read_domains, read_rows
@@ -256,7 +257,7 @@ class DomainClassifier(ClassifierMixin, BaseEstimator):
         from sklearn.metrics import accuracy_score
 
         predicted = self.predict(X, sample_domain=sample_domain, allow_source=allow_source)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(accuracy_score(as_array(y), predicted, sample_weight=as_array(sample_weight)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

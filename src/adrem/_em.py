@@ -35,12 +35,18 @@ class Task:
     sources: NDArray[np.intp] | None = None
     mixing: Callable[[FloatArray], FloatArray] | None = None
 
-    def relabel(self, scores: FloatArray) -> NDArray[np.intp]:
+    def relabel(self, scores: Any) -> NDArray[np.intp]:
         """The E-step of some members: labels of the target by the scores of all rows (members x rows x problems)."""
         from adrem.machines import decide
 
         of_target = scores[:, len(self.labels) :]
-        return decide(of_target if self.mixing is None else self.mixing(of_target))
+        if self.mixing is None:
+            return self.machine.relabel(of_target)
+        return decide(self.mixing(self.machine.on_host(of_target)))
+
+    def row_losses(self, scores: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Losses of all rows (members x rows) under the scores, and the labels of the target, of some members."""
+        return self.machine.row_losses(scores, self.beside_source(self.labels, labels))
 
     def train(
         self,
@@ -76,12 +82,11 @@ class Task:
         labels, weights = (np.concatenate([own, nothing]) for own in (self.labels, self.weights))
         return self.machine.solve(labels.astype(np.intp), weights, self.C, among=np.arange(len(self.labels)))
 
-    def source_losses(self, scores: NDArray[np.float64]) -> dict[str, list[float]]:
-        """The mean loss of each of several sources under one member's scores; nothing for one source."""
+    def source_losses(self, row_losses: NDArray[np.float64]) -> dict[str, list[float]]:
+        """The mean loss of each of several sources by one member's losses of all rows; nothing for one source."""
         if self.sources is None:
             return {}
-        row_losses = self.machine.row_losses(scores[: len(self.labels)], self.labels)
-        means = np.bincount(self.sources, row_losses) / np.bincount(self.sources)
+        means = np.bincount(self.sources, row_losses[: len(self.labels)]) / np.bincount(self.sources)
         return {"source_losses": means.tolist()}
 
     def class_weights(self, labels: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -92,12 +97,11 @@ class Task:
     def losses(
         self,
         squared_norm: float,
-        scores: NDArray[np.float64],
+        row_losses: NDArray[np.float64],
         labels: NDArray[np.intp],
         class_weights: NDArray[np.float64],
     ) -> tuple[float, float]:
         """The loss of one member by equation 3 of the paper, and that with weights of the classes, as in equation 4."""
-        row_losses = self.machine.row_losses(scores, np.concatenate([self.labels, labels]))
         on_source, on_target = np.split(row_losses, [len(self.labels)])
         common = 0.5 * squared_norm + self.C * float(self.weights @ on_source)
         balanced = float(class_weights[labels] @ on_target)
@@ -163,13 +167,13 @@ def randomized_em(
             solution = task.train(labels, counts, solution, weights=weights, seed=k, pulse=ticker.check)
         scores = machine.scores(solution)
         previous, labels = labels, task.relabel(scores)
-        squared_norms = machine.squared_norms(solution, scores)
+        squared_norms, row_losses = machine.squared_norms(solution, scores), task.row_losses(scores, labels)
         last = k == n_iter or (until_stable and k > 0 and np.array_equal(labels, previous))
         coef, intercept = machine.weights(solution) if store_path or (last and held_out is None) else (None, None)
         rounding = machine.rounding(solution, scores) if last and held_out is None else np.zeros(len(rngs))
         for m, member in enumerate(members):
             class_counts = np.bincount(labels[m], minlength=len(task.prior))
-            loss, balanced_loss = task.losses(squared_norms[m], scores[m], labels[m], task.class_weights(labels[m]))
+            loss, balanced_loss = task.losses(squared_norms[m], row_losses[m], labels[m], task.class_weights(labels[m]))
             member.history.append(
                 {
                     "iteration": k,
@@ -178,7 +182,7 @@ def randomized_em(
                     "n_changed": int(np.count_nonzero(labels[m] != previous[m])) if k > 0 else 0,
                     "loss": loss,
                     "balanced_loss": balanced_loss,
-                    **task.source_losses(scores[m]),
+                    **task.source_losses(row_losses[m]),
                 }
             )
             member.lost |= set(np.flatnonzero((class_counts == 0) & (task.prior > 0)).tolist())
@@ -186,7 +190,7 @@ def randomized_em(
                 member.keep(coef[m], intercept[m], store_path)
             member.rounding = float(rounding[m])
             if last and held_out is not None:
-                member.scores = scores[m]
+                member.scores = machine.on_host(scores[m])
             if k > 0:
                 member.n_failed += int(solution.n_failed[m])
                 ticker()

@@ -5,7 +5,7 @@ What becomes of a member depends on its seed alone, never on where it is trained
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,14 +46,25 @@ class Ensemble:
     store_path: bool
     until_stable: bool
     n_refine: int
+    most_at_once: int | None = None
+
+    @property
+    def group_size(self) -> int:
+        """How many members are trained side by side, at most."""
+        usual: int = self.task.machine.group_size
+        return usual if self.most_at_once is None else min(usual, self.most_at_once)
+
+    def in_halves(self) -> Ensemble:
+        """The same with half as many members side by side."""
+        return replace(self, most_at_once=-(-self.group_size // 2))
 
     def members(self, seeds: Seeds, n_jobs: int | None, ticker: Ticker) -> list[Member]:
         """A member for each seed, trained where joblib's configuration says, in threads where it says nothing."""
         backend, _ = get_active_backend(prefer="threads")
-        client = cluster_behind(backend)
+        client = cluster_behind(backend) if self.task.machine.travels else None
         if client is not None:
             found = self._on_cluster(backend, client, seeds, n_jobs, ticker)
-        elif getattr(backend, "supports_sharedmem", False):
+        elif getattr(backend, "supports_sharedmem", False) or not self.task.machine.travels:
             found = self._in_threads(seeds, n_jobs, ticker)
         else:
             found = self._in_processes(backend, seeds, n_jobs, ticker)
@@ -75,12 +86,14 @@ class Ensemble:
             )
 
     def _groups(self, seeds: Seeds, n_at_least: int) -> list[Group]:
-        n_groups = max(-(-len(seeds) // self.task.machine.group_size), min(n_at_least, len(seeds)))
+        n_groups = max(-(-len(seeds) // self.group_size), min(n_at_least, len(seeds)))
         parts = np.array_split(np.arange(len(seeds)), n_groups)
         return [Group(place, [seeds[m] for m in part]) for place, part in enumerate(parts)]
 
     def _in_threads(self, seeds: Seeds, n_jobs: int | None, ticker: Ticker) -> list[list[Member]]:
-        n_jobs = effective_n_jobs(n_jobs)
+        n_jobs = self.task.machine.jobs(effective_n_jobs(n_jobs))
+        if n_jobs == 1:  # joblib would keep the machine, and the memory of a device, for a while
+            return [self.train(group, ticker) for group in self._groups(seeds, 1)]
         runs: list[list[Member]] = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self.train)(group, ticker) for group in self._groups(seeds, n_jobs)
         )

@@ -36,18 +36,20 @@ def refine(
     class_weights = np.stack([task.class_weights(own) for own in labels])
     scores = task.machine.scores(solution)
     norms = task.machine.squared_norms(solution, scores)
-    losses = [task.losses(*state)[1] for state in zip(norms, scores, labels, class_weights, strict=True)]
+    row_losses = task.row_losses(scores, labels)
+    losses = [task.losses(*state)[1] for state in zip(norms, row_losses, labels, class_weights, strict=True)]
     for step in range(1, n_steps + 1):
         row_weights = np.take_along_axis(class_weights, labels, axis=1)
         solution = task.train(labels, row_weights, solution, seed=step, pulse=ticker.check)
         scores = task.machine.scores(solution)
         norms = task.machine.squared_norms(solution, scores)
         found = task.relabel(scores)
+        row_losses = task.row_losses(scores, found)
         coef, intercept = task.machine.weights(solution)
         for m, member in enumerate(members):
             if member.termination:
                 continue
-            loss, balanced_loss = task.losses(norms[m], scores[m], found[m], class_weights[m])
+            loss, balanced_loss = task.losses(norms[m], row_losses[m], found[m], class_weights[m])
             if balanced_loss > losses[m]:
                 member.termination = RISING
                 continue
@@ -65,7 +67,7 @@ def refine(
                     "n_changed": n_changed,
                     "loss": loss,
                     "balanced_loss": balanced_loss,
-                    **task.source_losses(scores[m]),
+                    **task.source_losses(row_losses[m]),
                 }
             )
         if all(member.termination for member in members):

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from adrem._entries import check_places, check_range, settled
+from adrem._tensors import as_array
 from adrem._types import Matrix
 from adrem.exceptions import AmbiguousLabelsWarning
 
@@ -53,6 +54,7 @@ def read_domains(
 ) -> Domains:
     """Read the arguments of `fit` by whichever of the three routes they take."""
     name = type(estimator).__name__
+    X, y, sample_domain, X_target, sample_weight = map(as_array, (X, y, sample_domain, X_target, sample_weight))
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     if X_target is not None and sample_domain is not None:
@@ -80,6 +82,7 @@ def read_domains(
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
     """Read new rows for a fitted estimator."""
     check_is_fitted(estimator, "classes_")
+    X, sample_domain = as_array(X), as_array(sample_domain)
     rows = _read_table(estimator, _match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
     check_range({"X": rows}, learns=False)
     if sample_domain is not None:

@@ -43,7 +43,7 @@ def build(loss: str, path: str, form: str, X: NDArray[Any], n_classes: int, **pa
 def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: NDArray[Any], C: float) -> float:
     scores = machine.scores(solution)
     penalty = 0.5 * machine.squared_norms(solution, scores)[0]
-    return float(penalty + C * (machine.row_losses(scores[0], y) @ weights))
+    return float(penalty + C * (machine.row_losses(scores[:1], y[None])[0] @ weights))
 
 
 def oracle(loss: str, X: NDArray[Any], y: NDArray[Any], C: float, intercept: bool) -> NDArray[Any]:

@@ -112,6 +112,7 @@ def make_machine(
     tol: float = 0.1,
     kernel: Kernel | None = None,
     work: Work | None = None,
+    device: str = "cpu",
 ) -> Machine:
     """Make the machine for a table and a loss, by the named path or the fastest.
 
@@ -135,6 +136,8 @@ def make_machine(
         What takes the place of the inner product.
     work : Work, default=None
         All that it will be asked for, to know its memory beforehand; by default one classifier.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where it works, as for `AdREM`. On another device than the CPU there are no kernels.
 
     Returns
     -------
@@ -156,9 +159,24 @@ def make_machine(
     >>> coef.round(2).tolist()  # members x problems x features
     [[[1.0]]]
     """
+    work = Work(n_classes) if work is None else work
+    if device != "cpu":
+        from adrem.machines._devices import make_device_machine
+
+        return make_device_machine(
+            table,
+            n_classes,
+            loss,
+            device=device,
+            path=path,
+            memory_limit=memory_limit,
+            fit_intercept=fit_intercept,
+            tol=tol,
+            work=work,
+        )
     plan = plan_machine(
         Outline.of(table),
-        Work(n_classes) if work is None else work,
+        work,
         loss,
         path=path,
         memory_limit=memory_limit,

@@ -32,6 +32,12 @@ def gram_matrix(table: Matrix) -> FloatArray:
     return gram
 
 
+def refuse_tiny(norms: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
+    """Refuse rows whose products would be lost in their type."""
+    if 0 < norms.max() < np.finfo(dtype).tiny / np.finfo(dtype).eps:
+        raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
+
+
 class GramMachine(Machine):
     """Machine in Gram space. Labels, boxes, dual variables and scores are (members or problems) x rows."""
 
@@ -42,8 +48,7 @@ class GramMachine(Machine):
         super().__init__(table, n_classes, loss, **params)
         self._order = np.random.default_rng(0).permutation(self.n_rows)
         self._shuffled_norms = self._norms[self._order]
-        if 0 < self._norms.max() < np.finfo(table.dtype).tiny / np.finfo(table.dtype).eps:
-            raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
+        refuse_tiny(self._norms, table.dtype)
         self._gram = self._make_gram()
 
     def _make_gram(self) -> FloatArray:

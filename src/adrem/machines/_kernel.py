@@ -119,11 +119,11 @@ class KernelMachine(GramMachine):
         self._shuffled_norms = np.diag(gram).astype(np.float64)
         return gram
 
-    def _scored_anew(self, multiples: NDArray[np.float64], sample: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _scored_anew(self, solution: Solution, sample: NDArray[np.intp]) -> NDArray[np.float64]:
         place = np.empty_like(self._order)
         place[self._order] = np.arange(self.n_rows)
         similarities = self._gram[place[sample]].astype(np.float64)
-        return np.stack([member[:, self._order] @ similarities.T for member in multiples])
+        return np.stack([member[:, self._order] @ similarities.T for member in self.multiples(solution)])
 
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         multiples: NDArray[np.float64] = self.multiples(solution)

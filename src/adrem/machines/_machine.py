@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import ClassVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
 from adrem.machines._losses import Loss
-from adrem.machines._problems import Solution, Work, one_vs_rest
+from adrem.machines._problems import Solution, Work, decide, one_vs_rest
 from adrem.machines._tables import Outline, add_bias, squared_norms
 
 # What a kernel may spend, in multiplications, before it comes back to Python: a fraction of a second.
@@ -27,6 +27,10 @@ TIRED = 20
 SAMPLED = 256
 # Rows of a table that are made double precision at a time.
 CHUNK = 1024
+
+
+class DeviceMemoryError(MemoryError):
+    """The memory of a device is spent; fewer members at a time may fit."""
 
 
 class Machine(ABC):
@@ -81,7 +85,7 @@ class Machine(ABC):
         self.tol = tol
         self._table = add_bias(table) if fit_intercept else table
         self.n_rows = self._table.shape[0]
-        self._norms = squared_norms(self._table)
+        self._norms = self._norms_of_rows()
         self._hurry = 1.0
         if not np.all(self._norms <= np.finfo(self._table.dtype).max):
             raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
@@ -99,8 +103,13 @@ class Machine(ABC):
         """
         return self._table
 
+    def _norms_of_rows(self) -> NDArray[np.float64]:
+        return squared_norms(self._table)
+
     # Problems that it pays to train side by side.
     width: ClassVar[int]
+    # Whether it may be sent to other processes.
+    travels: ClassVar[bool] = True
 
     @classmethod
     @abstractmethod
@@ -191,6 +200,47 @@ class Machine(ABC):
         """
         return max(1, self.width // self.n_problems)
 
+    def jobs(self, n_jobs: int) -> int:
+        """Tell how many threads may train at the same time, where there could be so many.
+
+        Parameters
+        ----------
+        n_jobs : int
+            How many threads there could be.
+
+        Returns
+        -------
+        int
+            As many, or one where a device is busy with one batch.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> machine.jobs(2)
+        2
+        """
+        return n_jobs
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Have it told where memory runs out inside, if it is not the host's: by a ``DeviceMemoryError``.
+
+        Returns
+        -------
+        context manager
+            To be entered around the work.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> with machine.guard():
+        ...     solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        """
+        return nullcontext()
+
     @abstractmethod
     def nothing(self, n_members: int) -> Solution:
         """Make the solution for rows that all have weight zero.
@@ -251,8 +301,8 @@ class Machine(ABC):
         """Mend the solution until it is one; returns which problems were given up."""
 
     @abstractmethod
-    def scores(self, solution: Solution) -> NDArray[np.float64]:
-        """Score all rows.
+    def scores(self, solution: Solution) -> Any:
+        """Score all rows, where the machine has them: here, or on its device.
 
         Parameters
         ----------
@@ -261,7 +311,7 @@ class Machine(ABC):
 
         Returns
         -------
-        ndarray of shape (n_members, n_rows, n_problems)
+        {ndarray, tensor} of shape (n_members, n_rows, n_problems)
             The scores.
 
         Examples
@@ -273,6 +323,55 @@ class Machine(ABC):
         >>> machine.scores(solution).round(2).tolist()
         [[[1.0], [2.0], [-1.0]]]
         """
+
+    def on_host(self, scores: Any) -> NDArray[np.float64]:
+        """Bring scores here.
+
+        Parameters
+        ----------
+        scores : {ndarray, tensor}
+            What ``scores`` gave, or a part of it.
+
+        Returns
+        -------
+        ndarray
+            The same numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> type(machine.on_host(machine.scores(solution))).__name__
+        'ndarray'
+        """
+        here: NDArray[np.float64] = scores
+        return here
+
+    def relabel(self, scores: Any) -> NDArray[np.intp]:
+        """Label rows by their scores.
+
+        Parameters
+        ----------
+        scores : {ndarray, tensor} of shape (n_members, n_rows, n_problems)
+            What ``scores`` gave, or some of its rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Numbers of classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.machines import make_machine
+        >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+        >>> solution = machine.solve(np.array([1, 1, 0]), np.ones(3), C=1.0)
+        >>> machine.relabel(machine.scores(solution)).tolist()
+        [[1, 1, 0]]
+        """
+        return decide(scores)
 
     @abstractmethod
     def multiples(self, solution: Solution) -> NDArray[np.float64]:
@@ -383,7 +482,7 @@ class Machine(ABC):
         >>> solution = machine.solve(labels, weights, C=1.0, start=solution, overwrite=True)
         """
         multiples, box = self.multiples(solution), factor * self._box(solution)[:, None, :]
-        margins = np.sign(multiples) * np.swapaxes(self.scores(solution), 1, 2)
+        margins = np.sign(multiples) * np.swapaxes(self.on_host(self.scores(solution)), 1, 2)
         multiples = np.abs(multiples)
         factors = self.loss.best_factor(multiples, margins, box, factor)
         self._replace(solution, factor, factors, self.loss.dual(factors[..., None] * multiples, box))
@@ -447,10 +546,14 @@ class Machine(ABC):
         ([[[1.0]]], [[0.0]])
         """
         dtype = self._table.dtype
-        vectors = self._weighted_sums(self.multiples(solution)).astype(dtype)
+        vectors = self._vectors(solution).astype(dtype)
         if self.fit_intercept:
             return vectors[..., :-1], vectors[..., -1]
         return vectors, np.zeros(vectors.shape[:2], dtype=dtype)
+
+    def _vectors(self, solution: Solution) -> NDArray[np.float64]:
+        """Weights (members x problems x features), a constant feature's included, in double precision."""
+        return self._weighted_sums(self.multiples(solution))
 
     def _weighted_sums(self, multiples: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums of the rows times their multiples, in double precision whatever the type of the rows.
@@ -466,7 +569,7 @@ class Machine(ABC):
                 sums[m] += member[:, first : first + CHUNK] @ rows
         return sums
 
-    def rounding(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def rounding(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """Tell how far scores, kept up in many small steps, are from those made anew in double precision.
 
         Parameters
@@ -491,16 +594,16 @@ class Machine(ABC):
         True
         """
         sample = np.unique(np.linspace(0, self.n_rows - 1, SAMPLED).astype(np.intp))
-        anew = np.swapaxes(self._scored_anew(self.multiples(solution), sample), 1, 2)
-        difference = np.abs(scores[:, sample] - anew) / np.maximum(1.0, np.abs(anew))
+        anew = np.swapaxes(self._scored_anew(solution, sample), 1, 2)
+        difference = np.abs(self.on_host(scores[:, sample]) - anew) / np.maximum(1.0, np.abs(anew))
         return np.asarray(difference.max(axis=(1, 2)))
 
-    def _scored_anew(self, multiples: NDArray[np.float64], sample: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Scores (members x problems x rows) of some rows by the weights that these multiples of all rows make."""
+    def _scored_anew(self, solution: Solution, sample: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Scores (members x problems x rows) of some rows by the weights that the multiples of all rows make."""
         rows = self._table[sample].astype(np.float64)
-        return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._weighted_sums(multiples)])
+        return np.stack([np.asarray((rows @ vectors.T).T) for vectors in self._vectors(solution)])
 
-    def squared_norms(self, solution: Solution, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def squared_norms(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """Give the squared norm of the weight vectors of each member, summed over its problems.
 
         Parameters
@@ -527,19 +630,19 @@ class Machine(ABC):
         products = self.multiples(solution) * np.swapaxes(scores, 1, 2)
         return np.array([member.sum() for member in products])
 
-    def row_losses(self, scores: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Give the loss of every row under one member's scores and labels, summed over the one-vs-rest problems.
+    def row_losses(self, scores: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Give the loss of every row under each member's scores and labels, summed over the one-vs-rest problems.
 
         Parameters
         ----------
-        scores : ndarray of shape (n_rows, n_problems)
-            The scores of one member.
-        labels : ndarray of shape (n_rows,)
+        scores : {ndarray, tensor} of shape (n_members, n_rows, n_problems)
+            What ``scores`` gave.
+        labels : ndarray of shape (n_members, n_rows)
             Numbers of classes.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_members, n_rows)
             The losses.
 
         Examples
@@ -547,8 +650,12 @@ class Machine(ABC):
         >>> import numpy as np
         >>> from adrem.machines import make_machine
         >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
-        >>> machine.row_losses(np.array([[0.5], [2.0], [0.5]]), np.array([1, 1, 0])).tolist()
-        [0.5, 0.0, 1.5]
+        >>> machine.row_losses(np.array([[[0.5], [2.0], [0.5]]]), np.array([[1, 1, 0]])).tolist()
+        [[0.5, 0.0, 1.5]]
         """
+        return np.stack([self._losses_of(*own) for own in zip(scores, labels, strict=True)])
+
+    def _losses_of(self, scores: Any, labels: Any) -> NDArray[np.float64]:
+        """Loss of every row under one member's scores and labels."""
         total: NDArray[np.float64] = self.loss.losses(one_vs_rest(labels, self.n_classes) * scores.T).sum(axis=0)
         return total

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from adrem.machines._machine import Machine
-from adrem.machines._problems import Solution, decide
+from adrem.machines._problems import Solution
 
 N_FOLDS = 3
 # The paper's grid: 1e-3, 1e-2, ..., 1e4.
@@ -51,7 +51,7 @@ def select_c(
             with machine.hurried(HURRY):
                 solution = machine.solve(labels, training, C, start=solution, overwrite=True, among=source)
             previous = C
-            hits = decide(machine.scores(solution)) == labels
+            hits = machine.relabel(machine.scores(solution)) == labels
             correct = float(np.sum(weights * (hits & held_out)))
         accuracy[k] = correct / weights.sum()
         if solution.n_failed.any():
@@ -65,7 +65,7 @@ def held_out_accuracy(
     """Accuracy on rows that had no part in the training, over the folds by which C is chosen."""
     held_out = make_folds(labels, weights, seed)
     solution = machine.solve(labels, np.where(held_out, 0.0, weights), C, among=np.flatnonzero(weights > 0))
-    hits = (decide(machine.scores(solution)) == labels) & held_out
+    hits = (machine.relabel(machine.scores(solution)) == labels) & held_out
     return float((hits @ weights).sum() / weights.sum())
 
 

@@ -1,0 +1,192 @@
+"""Time of `fit` on a GPU, and where it goes: beside what the device can do at most, measured in the same process.
+
+    ADREM_DATA=folder python benchmarks/gpu.py [--loss hinge] [--rounds 3] [--tasks office made]
+
+`office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes. 11 members
+of 20 iterations, C given. Counted are the products alone, and the bytes that they read and write at least; the ceilings
+are those of a large product of float32 (no TF32) and of a large copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from statistics import median
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+
+import adrem._em
+from adrem import AdREM
+from adrem._memory import size_of
+from adrem.datasets import DomainPair, load
+from adrem.machines.torch import TorchGramMachine
+from adrem.machines.torch._machine import TorchMachine
+
+N_SOURCE, N_TARGET, N_FEATURES, N_CLASSES = 152_397, 55_388, 2048, 12
+
+
+def made_rows(n_source: int = N_SOURCE, n_target: int = N_TARGET, seed: int = 0) -> DomainPair:
+    """Classes that overlap in 64 hidden directions, as 2048 features that are never negative; the target is shifted."""
+    rng = np.random.default_rng(seed)
+    means = 0.35 * rng.standard_normal((N_CLASSES, 64)).astype(np.float32)
+    shift = 0.3 * rng.standard_normal(64).astype(np.float32)
+    mixing = (rng.standard_normal((64, N_FEATURES)) / 8).astype(np.float32)
+
+    def rows(n: int, moved: Any) -> tuple[Any, Any]:
+        labels = rng.integers(N_CLASSES, size=n)
+        hidden = means[labels] + 1.5 * rng.standard_normal((n, 64), dtype=np.float32) + moved
+        table = hidden @ mixing
+        for first in range(0, n, 4096):
+            part = table[first : first + 4096]
+            part += 0.5 * rng.standard_normal(part.shape, dtype=np.float32)
+        return np.maximum(table, 0.0, out=table), labels
+
+    X, y = rows(n_source, 0.0)
+    X_target, y_target = rows(n_target, shift)
+    return DomainPair(X, y, X_target, y_target)
+
+
+TASKS: dict[str, tuple[Callable[[], DomainPair], float]] = {
+    "office": (lambda: load("office-31-resnet50").pair("A-W"), 1e-3),
+    "made": (made_rows, 1e-4),
+}
+
+
+def seconds(work: Callable[[], Any], times: int = 5) -> float:
+    """Median seconds of work on the device."""
+    spent = []
+    for _ in range(times + 2):
+        torch.cuda.synchronize()
+        begin = perf_counter()
+        work()
+        torch.cuda.synchronize()
+        spent.append(perf_counter() - begin)
+    return median(spent[2:])
+
+
+def ceilings() -> tuple[float, float]:
+    """TFLOP/s of a large product, and GB/s of a large copy, read and written."""
+    square = torch.randn(8192, 8192, device="cuda")
+    many, room = torch.randn(2**29, device="cuda"), torch.empty(2**29, device="cuda")
+    rate = 2 * 8192**3 / seconds(lambda: square @ square) / 1e12
+    return rate, 2 * 4 * 2**29 / seconds(lambda: room.copy_(many)) / 1e9
+
+
+@contextmanager
+def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
+    """Seconds by stage, and passes by the number of problems, of all that is fitted meanwhile."""
+    spent: dict[str, float] = defaultdict(float)
+    passes: dict[int, int] = defaultdict(int)
+
+    def timed(owner: Any, name: str, stage: str) -> Any:
+        function = getattr(owner, name)
+
+        @wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            begin = perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                spent[stage] += perf_counter() - begin
+
+        return patch.object(owner, name, run)
+
+    advance = TorchMachine._advance
+
+    def counted(self: Any, solution: Any) -> None:
+        passes[len(solution.dual)] += 1
+        advance(self, solution)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(TorchMachine, "_advance", counted))
+        for owner, name, stage in (
+            (TorchMachine, "_descend", "passes"),
+            (TorchMachine, "_move", "labels and boxes to the device"),
+            (TorchMachine, "__init__", "rows to the device, and their products"),
+            (TorchMachine, "row_losses", "losses"),
+            (TorchMachine, "relabel", "labels from the device"),
+            (TorchMachine, "weights", "weights"),
+            (TorchMachine, "rounding", "rounding errors"),
+            (adrem._em, "draw", "draws"),
+            (AdREM, "_keep", "votes"),
+        ):
+            stack.enter_context(timed(owner, name, stage))
+        yield spent, passes
+
+
+def products(machine: Any, n_problems: int) -> tuple[float, float]:
+    """Operations of the products of one pass, and bytes that these read and write at least."""
+    n_rows, size = machine.n_padded, machine._size
+    if isinstance(machine, TorchGramMachine):
+        return 2.0 * n_problems * n_rows**2, 4.0 * (n_rows**2 + 2 * n_problems * n_rows * (n_rows // size))
+    width = machine._rows.shape[1]
+    return 6.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 3 * n_problems * width * (n_rows // size))
+
+
+def report(
+    name: str, loss: Any, device: Any, rounds: int, limits: tuple[float, float], members: int, iterations: int
+) -> None:
+    make, C = TASKS[name]
+    data = make()
+    model = AdREM(loss, C=C, device=device, random_state=0, n_estimators=members, n_iter=iterations)
+    stated = model.fit_memory(data.X_source, data.y_source, X_target=data.X_target)
+    print(
+        f"\n{name}, {loss}: {len(data.X_source)} + {len(data.X_target)} rows, {data.X_source.shape[1]} features",
+        flush=True,
+    )
+    totals: list[float] = []
+    machines: list[Any] = []
+    make_machine = adrem.machines.make_machine
+    for seed in range(rounds):
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        machines.clear()
+
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            machines.append(make_machine(*args, **kwargs))
+            return machines[0]
+
+        with patch.object(adrem.machines, "make_machine", kept), stages() as (spent, passes):
+            begin = perf_counter()
+            model.set_params(random_state=seed).fit(data.X_source, data.y_source, X_target=data.X_target)
+            total = perf_counter() - begin
+        totals.append(total)
+        accuracy = 100 * np.mean(model.transduction_ == data.y_target)
+        taken = torch.cuda.max_memory_allocated()
+        print(f"  seed {seed}: {total:.2f} s, vote {accuracy:.1f} %, passes {dict(passes)}", flush=True)
+    print(f"  median {median(totals):.2f} s; {model.machine_}; taken {size_of(taken)}, stated before {size_of(stated)}")
+    flops, moved = (sum(n * products(machines[0], p)[k] for p, n in passes.items()) for k in (0, 1))
+    rate, speed = flops / spent["passes"] / 1e12, moved / spent["passes"] / 1e9
+    print(f"  products in passes: {flops / 1e12:.2f} TFLOP, {rate:.1f} TFLOP/s of {limits[0]:.1f};", end=" ")
+    print(f"{speed:.0f} GB/s of {limits[1]:.0f}")
+    spent["all else"] = total - sum(spent.values())
+    for stage, time in sorted(spent.items(), key=lambda item: -item[1]):
+        print(f"  {time:8.3f} s  {100 * time / total:5.1f} %  {stage}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--loss", default="hinge")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--members", type=int, default=11)
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--tasks", nargs="+", choices=sorted(TASKS), default=sorted(TASKS))
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    limits = ceilings()
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}: {limits[0]:.1f} TFLOP/s, {limits[1]:.0f} GB/s")
+    for name in reversed(args.tasks):
+        report(name, args.loss, args.device, args.rounds, limits, args.members, args.iterations)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+"""The M-step on a device of PyTorch. Nothing else imports it before a device is asked for."""
+
+from adrem.machines.torch._gram import TorchGramMachine
+from adrem.machines.torch._rows import TorchRowMachine
+
+__all__ = ["TorchGramMachine", "TorchRowMachine"]

@@ -1,0 +1,66 @@
+"""Rows as they are on a device: a block's scores are one product, and its moves go into the weights by another."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+
+from adrem.machines._tables import Outline
+from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
+from adrem.machines.torch._search import Search
+from adrem.machines.torch._steps import Blocks, blocks_of
+
+# Parts that a block's scores are summed in, side by side: the product is small, and would leave most of a GPU idle.
+SPLITS = (8, 4, 2, 1)
+# Features that a part has at least.
+NARROW = 128
+
+
+class TorchRowMachine(TorchMachine):
+    """Machine on dense rows. The primal of a solution is its weights."""
+
+    block: ClassVar[int] = 256
+
+    def _make_blocks(self) -> Blocks:
+        self._by_block = self._rows.view(self._n_blocks, self._size, -1)
+        width = self._rows.shape[1]
+        self._n_splits = next(n for n in SPLITS if n == 1 or (width % n == 0 and width // n >= NARROW))
+        grams = torch.bmm(self._by_block, self._by_block.transpose(1, 2))
+        return blocks_of(grams, self._on_device(self._norms, self.dtype))
+
+    @property
+    def _n_primal(self) -> int:
+        return int(self._rows.shape[1])
+
+    def _make_search(self, solution: Any) -> Search:
+        scores = solution.primal.new_zeros((self._n_splits, len(solution.primal), self._size))
+        return Search.on(scores, self._n_blocks, self._size, recorded=self._is_compiled)
+
+    def _start(self, solution: Any) -> None:
+        torch.mm(self._signed_multiples(solution), self._rows, out=solution.primal)
+
+    def _pass(self, solution: Any) -> None:
+        for turn in range(self._n_blocks):
+            self._steps.score(self._by_block, turn, solution, self._blocks.grams)
+            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.spread(self._by_block, turn, solution, self._by_block)
+
+    def _all_scores(self, solution: Any) -> Any:
+        return solution.primal @ self._rows.T
+
+    def squared_norms(self, solution: Any, scores: Any) -> Any:  # noqa: ARG002 - they are in the weights
+        weights = solution.primal.double()
+        return self.on_host(weights.square().reshape(len(solution.n_failed), -1).sum(1))
+
+    @classmethod
+    def fixed_memory(cls, table: Outline) -> int:
+        n_padded = -(-table.n_rows // cls.block) * cls.block
+        return cls.memory_of_rows(table) + n_padded * cls.block * table.dtype.itemsize + WORKSPACE
+
+    @classmethod
+    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
+        n_padded = -(-table.n_rows // cls.block) * cls.block
+        state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
+        weights = (8 + 2 * table.dtype.itemsize) * table.n_features * n_problems
+        return state + n_padded * n_problems * ON_THE_WAY + weights

@@ -1,0 +1,323 @@
+"""The block step on a GPU: one warp a problem, all problems at once, compiled by Triton.
+
+A block's rows are settled in runs that a warp holds in its registers. The number of the row whose turn it is has to
+reach all threads of the warp, which is what a turn takes its time for; the next row of the Gram matrix is on its way
+meanwhile. What a run has moved is told to the rows of the next run before their first turn.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import triton
+import triton.language as tl
+
+from adrem.machines.torch import _steps as plain
+
+# Rows that a warp holds at a time, one a thread; and of those before them, so many that it hears of at a time.
+RUN = 32
+NEWTON_STEPS = 50
+# A tile of a product: so many problems, so many rows or features, and how deep it goes at a time. Long sums go to the
+# matrix units, in three products whose errors are those of float32 ("tf32x3"); for short ones these are no faster.
+TALL, WIDE, DEPTH = 64, 64, 32
+
+
+@triton.jit
+def _sign_of(labels, p, n_problems, i):
+    """+1 for rows of the class that a problem separates from the rest, which is the second one of two."""
+    positive = tl.where(n_problems > 1, p % n_problems, 1)
+    return tl.where(tl.load(labels + i) == positive, 1.0, -1.0)
+
+
+@triton.jit
+def _scores_of(scores, split_stride, n_splits, gram, gram_stride, to, first, i, RUN: tl.constexpr):
+    """Scores of a run: parts of a sum, and what the runs before it in the block have moved."""
+    total = tl.load(scores + i)
+    for split in range(1, n_splits):
+        total += tl.load(scores + split * split_stride + i)
+    for k in range(0, first, RUN):
+        others = k + tl.arange(0, RUN)
+        part = tl.load(gram + others[:, None] * gram_stride + i[None, :])
+        total += tl.sum(tl.load(to + others)[:, None] * part, 0)
+    return total
+
+
+@triton.jit
+def _settle_hinge(
+    gram, rates, labels, box, dual, scores, steps, running, moves, order, turn, gram_block, gram_stride, row_stride,
+    split_stride, score_stride, score_block, n_splits, n_problems, SIZE: tl.constexpr, RUN: tl.constexpr,
+):  # fmt: skip
+    """In signed multiples: a row moves against its gradient, over its norm, as far as its box allows."""
+    p = tl.program_id(0).to(tl.int64)
+    block = tl.load(order + turn)
+    to = steps + p * SIZE
+    place = tl.arange(0, RUN)
+    runs = tl.load(running + p) != 0
+    n_moves = 0
+    labels += (p // n_problems) * row_stride + block * SIZE
+    box += (p // n_problems) * row_stride + block * SIZE
+    dual += p * row_stride + block * SIZE
+    rates += block * SIZE
+    gram += block * gram_block
+    scores += p * score_stride + block * score_block
+    for first in range(0, SIZE, RUN):
+        i = first + place
+        step = tl.zeros([RUN], steps.dtype.element_ty)
+        if runs:
+            rate = tl.load(rates + i)
+            sign = _sign_of(labels, p, n_problems, i).to(rate.dtype)
+            start, end = sign * tl.load(dual + i), sign * tl.load(box + i)
+            lowest, highest = tl.minimum(end, 0.0), tl.maximum(end, 0.0)
+            low, high = lowest - start, highest - start
+            score = _scores_of(scores, split_stride, n_splits, gram, gram_stride, to, first, i, RUN)
+            wish = (sign - score) * rate
+            for j in tl.static_range(RUN):
+                row = rate * tl.load(gram + (first + j) * gram_stride + i)
+                whose = tl.full([RUN], j, tl.int32)
+                move = tl.minimum(
+                    tl.maximum(tl.gather(wish, whose, 0), tl.gather(low, whose, 0)), tl.gather(high, whose, 0)
+                )
+                wish -= move * row
+                step = tl.where(place == j, move, step)
+            # An end of the box is met to the last bit.
+            stop = tl.where(step >= high, highest, tl.where(step <= low, lowest, start + step))
+            step = stop - start
+            tl.store(dual + i, tl.abs(stop))
+            n_moves += tl.sum((step != 0.0).to(tl.int32), 0)
+        tl.store(to + i, step)
+        tl.debug_barrier()
+    tl.store(moves + p, tl.load(moves + p) - n_moves)
+
+
+@triton.jit
+def _sigmoid(t):
+    return 1.0 / (1.0 + tl.exp(-t))
+
+
+@triton.jit
+def _solve_logit(norm, box, alpha, margin, start, NEWTON_STEPS: tl.constexpr, CLOSE: tl.constexpr):
+    """Root of t + margin + norm * (box * sigmoid(t) - alpha), a rising function, by Newton steps kept in a bracket."""
+    low, high = -margin - norm * (box - alpha), -margin + norm * alpha
+    t = tl.minimum(tl.maximum(start, low), high)
+    k = 0
+    while k < NEWTON_STEPS:
+        share = _sigmoid(t)
+        value = t + margin + norm * (box * share - alpha)
+        high, low = tl.where(value > 0.0, t, high), tl.where(value > 0.0, low, t)
+        step = value / (1.0 + norm * box * share * (1.0 - share))
+        done = tl.abs(step) <= CLOSE * tl.maximum(1.0, tl.abs(t))
+        inside = ((t - step > low) & (t - step < high)) | done
+        t = tl.where(inside, t - step, 0.5 * (low + high))
+        k = tl.where(done, NEWTON_STEPS, k + 1)
+    return t
+
+
+@triton.jit
+def _settle_logistic(
+    gram, norms, labels, box, dual, scores, steps, running, moves, order, turn, gram_block, gram_stride, row_stride,
+    split_stride, score_stride, score_block, n_splits, n_problems, SIZE: tl.constexpr, RUN: tl.constexpr,
+    NEWTON_STEPS: tl.constexpr, CLOSE: tl.constexpr,
+):  # fmt: skip
+    """In logits: a row takes the one that is best while all others stand still."""
+    p = tl.program_id(0).to(tl.int64)
+    block = tl.load(order + turn)
+    to = steps + p * SIZE
+    place = tl.arange(0, RUN)
+    runs = tl.load(running + p) != 0
+    n_moves = 0
+    labels += (p // n_problems) * row_stride + block * SIZE
+    box += (p // n_problems) * row_stride + block * SIZE
+    dual += p * row_stride + block * SIZE
+    norms += block * SIZE
+    gram += block * gram_block
+    scores += p * score_stride + block * score_block
+    for first in range(0, SIZE, RUN):
+        i = first + place
+        step = tl.zeros([RUN], steps.dtype.element_ty)
+        if runs:
+            norm, limit, logit = tl.load(norms + i), tl.load(box + i), tl.load(dual + i)
+            sign = _sign_of(labels, p, n_problems, i).to(norm.dtype)
+            alpha = limit * _sigmoid(logit)
+            score = _scores_of(scores, split_stride, n_splits, gram, gram_stride, to, first, i, RUN)
+            for j in range(RUN):
+                own = place == j
+                room = tl.sum(tl.where(own, limit, 0.0), 0)
+                if room > 0.0:
+                    row = tl.load(gram + (first + j) * gram_stride + i)
+                    its_sign = tl.sum(tl.where(own, sign, 0.0), 0)
+                    margin = its_sign * tl.sum(tl.where(own, score, 0.0), 0)
+                    its_alpha = tl.sum(tl.where(own, alpha, 0.0), 0)
+                    its_logit = tl.sum(tl.where(own, logit, 0.0), 0)
+                    its_norm = tl.sum(tl.where(own, norm, 0.0), 0)
+                    begin = tl.where(its_logit > -float("inf"), its_logit, -margin)
+                    found = _solve_logit(its_norm, room, its_alpha, margin, begin, NEWTON_STEPS, CLOSE)
+                    move = its_sign * (room * _sigmoid(found) - its_alpha)
+                    logit = tl.where(own, found, logit)
+                    step = tl.where(own, move, step)
+                    score += move * row
+            tl.store(dual + i, logit)
+            n_moves += tl.sum((step != 0.0).to(tl.int32), 0)
+        tl.store(to + i, step)
+        tl.debug_barrier()
+    tl.store(moves + p, tl.load(moves + p) - n_moves)
+
+
+@triton.jit
+def _fetch(table, n_numbers, LINES: tl.constexpr):
+    """Bring a stretch of memory near that the next kernel reads, each program its share of lines of 32 numbers."""
+    program = tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))
+    numbers = tl.minimum((program * LINES + tl.arange(0, LINES)) * 32, n_numbers - 1)
+    places = (table + numbers).to(tl.int64)
+    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [places], dtype=tl.int32, is_pure=False, pack=1
+    )
+
+
+@triton.jit
+def _spread(
+    matrix, steps, to, order, turn, following, n_columns, n_problems, ahead, n_ahead, SIZE: tl.constexpr,
+    DEPTH: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, PRECISION: tl.constexpr, LINES: tl.constexpr,
+):  # fmt: skip
+    """Add the steps of a block, times its rows of a matrix, to what all problems have of the columns."""
+    _fetch(ahead + tl.load(order + following) * n_ahead, n_ahead, LINES)
+    problems = tl.program_id(1) * TALL + tl.arange(0, TALL)
+    columns = tl.program_id(0) * WIDE + tl.arange(0, WIDE)
+    there = (problems[:, None] < n_problems) & (columns[None, :] < n_columns)
+    matrix += tl.load(order + turn) * SIZE * n_columns
+    places = to + problems[:, None].to(tl.int64) * n_columns + columns[None, :]
+    total = tl.load(places, mask=there, other=0.0)
+    for first in range(0, SIZE, DEPTH):
+        k = first + tl.arange(0, DEPTH)
+        step = tl.load(steps + problems[:, None] * SIZE + k[None, :], mask=problems[:, None] < n_problems, other=0.0)
+        rows = tl.load(matrix + k[:, None] * n_columns + columns[None, :], mask=columns[None, :] < n_columns, other=0.0)
+        total = tl.dot(step, rows, total, input_precision=PRECISION)
+    tl.store(places, total, mask=there)
+
+
+@triton.jit
+def _score(
+    rows, weights, scores, order, turn, n_columns, n_problems, per_part, grams, SIZE: tl.constexpr, DEPTH: tl.constexpr,
+    TALL: tl.constexpr, WIDE: tl.constexpr, PRECISION: tl.constexpr, LINES: tl.constexpr,
+):  # fmt: skip
+    """Scores of a block's rows by all problems, in parts that each sum over some of the columns."""
+    _fetch(grams + tl.load(order + turn) * SIZE * SIZE, SIZE * SIZE, LINES)
+    i = tl.program_id(0) * WIDE + tl.arange(0, WIDE)
+    problems = tl.program_id(1) * TALL + tl.arange(0, TALL)
+    part = tl.program_id(2)
+    there = problems[:, None] < n_problems
+    rows += tl.load(order + turn) * SIZE * n_columns
+    total = tl.zeros([TALL, WIDE], scores.dtype.element_ty)
+    for first in range(part * per_part, (part + 1) * per_part, DEPTH):
+        k = first + tl.arange(0, DEPTH)
+        weight = tl.load(weights + problems[:, None] * n_columns + k[None, :], mask=there, other=0.0)
+        total = tl.dot(weight, tl.load(rows + i[None, :] * n_columns + k[:, None]), total, input_precision=PRECISION)
+    tl.store(scores + (part * n_problems + problems[:, None]) * SIZE + i[None, :], total, mask=there)
+
+
+@triton.jit
+def _extremes(
+    labels, box, dual, scores, lows, highs, n_rows, n_problems, FAR: tl.constexpr, LOGISTIC: tl.constexpr,
+    WIDE: tl.constexpr,
+):  # fmt: skip
+    """Smallest and largest violation of every problem, zero included."""
+    p = tl.program_id(0).to(tl.int64)
+    member = p // n_problems
+    low = tl.zeros([WIDE], scores.dtype.element_ty)
+    high = tl.zeros([WIDE], scores.dtype.element_ty)
+    for first in range(0, n_rows, WIDE):
+        i = first + tl.arange(0, WIDE)
+        there = i < n_rows
+        end = tl.load(box + member * n_rows + i, mask=there, other=0.0)
+        value = tl.load(dual + p * n_rows + i, mask=there, other=0.0)
+        positive = tl.where(n_problems > 1, p % n_problems, 1)
+        own = tl.load(labels + member * n_rows + i, mask=there, other=0) == positive
+        score = tl.load(scores + p * n_rows + i, mask=there, other=0.0)
+        margin = tl.where(own, score, -score)
+        if LOGISTIC:
+            violation = tl.where(end > 0.0, tl.minimum(tl.maximum(value + margin, -FAR), FAR), 0.0)
+        else:
+            gradient = margin - 1.0
+            violation = tl.where(value < end, tl.minimum(gradient, 0.0), 0.0)
+            violation += tl.where(value > 0.0, tl.maximum(gradient, 0.0), 0.0)
+        low, high = tl.minimum(low, violation), tl.maximum(high, violation)
+    tl.store(lows + p, tl.min(low, 0))
+    tl.store(highs + p, tl.max(high, 0))
+
+
+def extremes(is_logistic: bool, n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
+    """Smallest and largest violation of every problem, zero included."""
+    lows, highs = scores.new_empty(len(scores)), scores.new_empty(len(scores))
+    _extremes[(len(scores),)](
+        solution.labels, solution.box, solution.dual, scores, lows, highs, scores.shape[1], n_problems, FAR=plain.FAR,
+        LOGISTIC=is_logistic, WIDE=1024, num_warps=4,
+    )  # fmt: skip
+    return lows, highs
+
+
+def _lines(n_numbers: int, grid: tuple[int, ...]) -> int:
+    """Lines of 32 numbers that each program of a grid fetches, a power of two."""
+    return int(triton.next_power_of_2(triton.cdiv(n_numbers, 32 * math.prod(grid))))
+
+
+def spread(by_block: Any, turn: int, solution: Any, ahead: Any) -> None:
+    """Tell the scores, or the weights, of the steps of a block, and fetch what the next one needs."""
+    search = solution.search
+    if solution.dual.element_size() == 8:
+        plain.spread(by_block, turn, solution, ahead)
+        return
+    n_problems, n_columns = solution.primal.shape
+    size = by_block.shape[1]
+    wide = min(WIDE, size)
+    grid = (triton.cdiv(n_columns, wide), triton.cdiv(n_problems, TALL))
+    n_ahead = ahead[0].numel()
+    _spread[grid](
+        by_block, search.steps, solution.primal, search.order, turn, min(turn + 1, len(search.order) - 1), n_columns,
+        n_problems, ahead, n_ahead, SIZE=size, DEPTH=min(DEPTH, size), TALL=TALL, WIDE=wide, PRECISION="ieee",
+        LINES=_lines(n_ahead, grid), num_warps=4,
+    )  # fmt: skip
+
+
+def score(by_block: Any, turn: int, solution: Any, grams: Any) -> None:
+    """Scores of a block's rows by the weights, and fetch the Gram matrix of the block."""
+    search = solution.search
+    n_problems, n_columns = solution.primal.shape
+    n_parts, _, size = search.scores.shape
+    per_part = n_columns // n_parts
+    if solution.dual.element_size() == 8 or per_part % DEPTH:
+        plain.score(by_block, turn, solution, grams)
+        return
+    wide = min(WIDE, size)
+    grid = (size // wide, triton.cdiv(n_problems, TALL), n_parts)
+    _score[grid](
+        by_block, solution.primal, search.scores, search.order, turn, n_columns, n_problems, per_part, grams, SIZE=size,
+        DEPTH=DEPTH, TALL=TALL, WIDE=wide, PRECISION="tf32x3", LINES=_lines(size * size, grid), num_warps=4,
+    )  # fmt: skip
+
+
+def settle(is_logistic: bool, n_problems: int, block: Any, turn: int, solution: Any) -> None:
+    """Settle the block whose number stands at a place of the order, in all problems that are running."""
+    search = solution.search
+    size = block.grams.shape[-1]
+    n_splits, _, width = search.scores.shape
+    arguments = (
+        solution.labels, solution.box, solution.dual, search.scores, search.steps, search.running, search.moves,
+        search.order, turn, block.grams.stride(0), block.grams.stride(1), solution.dual.stride(0),
+        search.scores.stride(0), search.scores.stride(1), size if width > size else 0, n_splits, n_problems,
+    )  # fmt: skip
+    grid = (len(solution.dual),)
+    run = min(RUN, size)
+    if is_logistic:
+        close = 1e-5 if solution.dual.element_size() == 4 else 1e-9
+        _settle_logistic[grid](
+            block.grams,
+            block.norms,
+            *arguments,
+            SIZE=size,
+            RUN=run,
+            NEWTON_STEPS=NEWTON_STEPS,
+            CLOSE=close,
+            num_warps=1,
+        )
+    else:
+        _settle_hinge[grid](block.grams, block.rates, *arguments, SIZE=size, RUN=run, num_warps=1)

@@ -1,0 +1,208 @@
+"""The machines on a device of PyTorch against those on the CPU: on PyTorch's CPU, and on a GPU where there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from adrem.machines import Machine, Solution, Work, make_machine
+from adrem.machines._devices import choose_device_path, free_memory
+from adrem.machines._losses import LOSSES
+from adrem.machines._machine import DeviceMemoryError
+from adrem.machines._tables import Outline
+
+torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
+paths = pytest.mark.parametrize("path", ["gram", "rows"])
+losses = pytest.mark.parametrize("loss", list(LOSSES))
+N_ROWS, TIGHT = 50, 1e-3
+
+
+def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Rows with an empty one and a duplicate, labels, and counts that leave some rows out."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N_ROWS, 40)) * (rng.random((N_ROWS, 40)) < 0.6)
+    X[4], X[3] = X[5], 0.0
+    return X, (np.arange(N_ROWS) % n_classes).astype(np.intp), rng.integers(0, 4, N_ROWS).astype(np.float64)
+
+
+def build(device: str, path: str, X: Any, n_classes: int, loss: str, **params: Any) -> Machine:
+    return make_machine(X, n_classes, loss, path=path, device=device, **{"tol": TIGHT, **params})
+
+
+def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: NDArray[Any], C: float) -> Any:
+    scores = machine.scores(solution)
+    labels = np.broadcast_to(y, (len(solution.n_failed), N_ROWS))
+    lost = machine.row_losses(scores, labels) * weights
+    return 0.5 * machine.squared_norms(solution, scores) + C * lost.sum(axis=1)
+
+
+@devices
+@paths
+@losses
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_classes: int, intercept: bool) -> None:
+    X, y, counts = make_problem(n_classes)
+    labels, weights = np.stack([y, y[::-1]]), np.stack([counts, counts[::-1]])
+    found, expected = (build(where, path, X, n_classes, loss, fit_intercept=intercept) for where in (device, "cpu"))
+    ours, theirs = (machine.solve(labels, weights, 0.5) for machine in (found, expected))
+    assert found.path.startswith(path)
+    assert ours.n_failed.tolist() == theirs.n_failed.tolist() == [0, 0]
+    np.testing.assert_allclose(
+        objective(found, ours, labels, weights, 0.5), objective(expected, theirs, labels, weights, 0.5), rtol=1e-3
+    )
+    scores = found.on_host(found.scores(ours))
+    np.testing.assert_allclose(scores, expected.scores(theirs), atol=0.01)
+    np.testing.assert_array_equal(found.relabel(found.scores(ours)), expected.relabel(scores))
+    for own, other in zip(found.weights(ours), expected.weights(theirs), strict=True):
+        np.testing.assert_allclose(own, other, atol=0.01)
+    assert found.rounding(ours, found.scores(ours)).max() < 1e-10
+
+
+@devices
+@paths
+@losses
+def test_any_warm_start_ends_at_the_cold_optimum(device: str, path: str, loss: str) -> None:
+    X, y, counts = make_problem(3)
+    machine = build(device, path, X, 3, loss)
+    start = machine.solve(y, np.ones(N_ROWS), 0.5)
+    before = machine.on_host(machine.scores(start)).copy()
+    flipped = np.stack([y, (y + 1) % 3])
+    warm, cold = (machine.solve(flipped, counts, 0.5, start=own, seed=3) for own in (start, None))
+    np.testing.assert_array_equal(machine.on_host(machine.scores(start)), before)
+    np.testing.assert_allclose(machine.on_host(machine.scores(warm)), machine.on_host(machine.scores(cold)), atol=0.01)
+    assert machine.solve(flipped, counts, 0.5, start=warm, overwrite=True) is warm
+
+
+@devices
+@paths
+@losses
+def test_float32_rows_keep_their_type_and_the_optimum(device: str, path: str, loss: str) -> None:
+    X, y, counts = make_problem(3)
+    narrow, wide = (build(device, path, X.astype(dtype), 3, loss) for dtype in (np.float32, np.float64))
+    first, second = (machine.solve(y, counts, 0.5) for machine in (narrow, wide))
+    coef, bias = narrow.weights(first)
+    assert coef.dtype == bias.dtype == np.float32
+    np.testing.assert_allclose(
+        objective(narrow, first, y, counts, 0.5), objective(wide, second, y, counts, 0.5), rtol=1e-3
+    )
+    assert narrow.rounding(first, narrow.scores(first)).max() < 1e-4
+
+
+@devices
+@losses
+def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
+    device: str, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, counts = make_problem(3)
+    monkeypatch.setattr("adrem.machines.torch._gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
+    solutions = [
+        (machine, machine.solve(y, counts, 0.5))
+        for machine in (build(device, "gram", table, 3, loss) for table in (X, sp.csr_array(X)))
+    ]
+    scores, coefs = zip(*((m.on_host(m.scores(s)), m.weights(s)[0]) for m, s in solutions), strict=True)
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
+    np.testing.assert_allclose(coefs[0], coefs[1], atol=1e-9)
+
+
+@devices
+@paths
+@losses
+def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str, loss: str) -> None:
+    X, y, counts = make_problem(3)
+    machine = build(device, path, X, 3, loss)
+    start = machine.solve(y, counts, 0.01)
+    assert machine.grows(start)
+    machine.rescale(start, 10.0)
+    np.testing.assert_allclose(machine.on_host(machine.scores(start))[0], X @ machine.weights(start)[0][0].T, atol=1e-9)
+    warm, cold = machine.solve(y, counts, 0.1, start=start), machine.solve(y, counts, 0.1)
+    np.testing.assert_allclose(machine.on_host(machine.scores(warm)), machine.on_host(machine.scores(cold)), atol=0.01)
+
+
+@devices
+@paths
+def test_impatience_is_counted_not_hidden(device: str, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, counts = make_problem(3)
+    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: n_rows)
+    solution = build(device, path, X, 3, "hinge", tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
+    assert solution.n_failed.tolist() == [3, 3]
+
+
+@devices
+@paths
+@losses
+def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str, loss: str) -> None:
+    X, y, _ = make_problem(3)
+    machine = build(device, path, X, 3, loss)
+    solution = machine.solve(y, np.zeros(N_ROWS), 1.0)
+    assert solution.n_failed.tolist() == [0]
+    np.testing.assert_array_equal(machine.weights(solution)[0], 0.0)
+
+
+def test_the_path_is_chosen_by_the_shape() -> None:
+    few, many = Outline.of(np.zeros((10, 5))), Outline.of(np.zeros((20_000, 5), np.float32))
+    sparse = Outline.of(sp.csr_array((20_000, 5), dtype=np.float32))
+    assert choose_device_path(few, "auto", 2**30).name == "gram"
+    assert choose_device_path(few, "rows", 2**30).name == "rows"
+    assert choose_device_path(many, "auto", 2**40).name == "rows"
+    assert choose_device_path(sparse, "auto", 2**40).name == "gram"
+    with pytest.raises(ValueError, match="Raise memory_limit, or set machine='auto'"):
+        choose_device_path(many, "gram", 2**20)
+    with pytest.raises(ValueError, match="device='cpu'"):
+        choose_device_path(sparse, "auto", 2**20)
+    with pytest.raises(ValueError, match="device='cpu'"):
+        choose_device_path(sparse, "rows", 2**40)
+
+
+@paths
+def test_as_many_members_as_the_memory_holds(path: str) -> None:
+    X, _, _ = make_problem(3)
+    machine: Any = build("torch-cpu", path, X, 3, "hinge", work=Work(3, 11))
+    assert machine.group_size == 11
+    table, work = Outline.of(X), Work(3, 11)
+    all_of_them = machine.memory(table, work)
+    one = machine.memory_of_member(table, 3)
+    assert machine.members_that_fit(table, work, all_of_them) == 11
+    assert machine.members_that_fit(table, work, all_of_them - 4 * one) == 7
+    with pytest.raises(DeviceMemoryError, match="are free there: give fewer rows, or set device='cpu'"):
+        machine.members_that_fit(table, work, one)
+    assert free_memory(torch.device("cpu")) > 0
+
+
+@gpu
+@paths
+@losses
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_steps_are_the_plain_ones(path: str, loss: str, dtype: Any) -> None:
+    from adrem.machines.torch import _steps, _triton
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 300)).astype(dtype) / 17
+    labels, weights = rng.integers(0, 5, (3, 700)), rng.integers(0, 4, (3, 700)).astype(np.float64)
+    machine: Any = build("cuda", path, X, 5, loss)
+    solutions: list[Any] = []
+    for steps in (_triton, _steps):
+        solution: Any = machine.nothing(3)
+        machine._steps = steps
+        machine._move(solution, labels, 0.5 * weights)
+        machine._start(solution)
+        solution.search = machine._make_search(solution)
+        solution.search.begin(torch.full((15,), 10**6))
+        for seed in range(3):
+            order = np.random.default_rng(seed).permutation(machine._n_blocks)
+            solution.search.order.copy_(torch.from_numpy(order))
+            machine._pass_and_judge(solution)
+        solutions.append(solution)
+    atol = 1e-4 if dtype == np.float32 else 1e-12
+    for name in ("dual", "primal"):
+        compiled, plain = (getattr(solution, name).cpu().numpy() for solution in solutions)
+        np.testing.assert_allclose(compiled, plain, atol=atol)
+    for name in ("running", "moves"):
+        compiled, plain = (getattr(solution.search, name).cpu().numpy() for solution in solutions)
+        np.testing.assert_array_equal(compiled, plain)
