@@ -57,6 +57,7 @@ def plot_domains(
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -53,6 +53,7 @@ def plot_history(model: Any, *, what: What = "changed", ax: Axes | None = None) 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

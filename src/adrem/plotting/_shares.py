@@ -39,6 +39,7 @@ def plot_class_shares(model: Any, *, y_source: Any = None, ax: Axes | None = Non
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -42,6 +42,7 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
