@@ -86,7 +86,7 @@ def make_text(spark: Any, n_rows: int, bits: int, n_partitions: int) -> Any:
     )
     rows = rows.withColumn("label", sf.when(sf.col("domain") >= 0, sf.col("truth")))
     rows = rows.withColumn("words", sf.transform(sf.sequence(sf.lit(1), sf.lit(N_WORDS)), word))
-    return HashingTF(2**bits, inputCol="words", outputCol="features").transform(rows).drop("words")
+    return HashingTF(numFeatures=2**bits, inputCol="words", outputCol="features").transform(rows).drop("words")
 
 
 def start(memory: str) -> Any:
@@ -97,6 +97,7 @@ def start(memory: str) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": memory,
         "spark.log.level": "ERROR",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.ui.retainedJobs": "100000",

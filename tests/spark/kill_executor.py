@@ -56,9 +56,11 @@ def n_lost(spark: Any) -> int:
 
 def main(folder: Path) -> dict[str, Any]:
     spark = start_spark("local-cluster[2,1,1024]", folder)
-    # Rows come from a shuffle, whose order nobody promises.
-    frame = table(spark, make_blobs_shift(2, n_source=200, n_target=200)).repartition(4)
-    adrem = AdREM(loss="log_loss", C=0.1, nEstimators=2, nIter=3)
+    rows = str(folder / "rows")
+    table(spark, make_blobs_shift(2, n_source=200, n_target=200)).repartition(4).write.parquet(rows)
+    frame = spark.read.parquet(rows)
+    # By these shares no iteration draws every row.
+    adrem = AdREM(loss="log_loss", C=0.1, classPrior=[0.7, 0.3], nEstimators=1, nIter=4, maxIter=5)
     try:
         adrem.fit(frame)
         refusal = ""

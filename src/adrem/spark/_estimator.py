@@ -50,7 +50,8 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         Share of each class in the draws from the target: equal, as in the source, or given, in the order of the labels
         or by label.
     seed : int, default=0
-        Seed of the draws.
+        Seed of the draws, which go by the order of the rows: the same seed gives the same model where the DataFrame
+        gives its rows in the same order, as files do. After a shuffle, write it to a file first.
     maxIter : int, default=100
         Most passes of MLlib's optimizer over the rows in one training, about.
     tol : float, default=1e-3
