@@ -13,6 +13,7 @@ from clusters import Cluster, local_cluster
 from commands import Command
 from hypothesis import settings
 from problems import make_blobs_shift
+from sparks import start_spark
 
 from adrem import AdREM, load
 from adrem.datasets import DomainPair, load_digits_shift
@@ -105,3 +106,11 @@ def cluster() -> Iterator[Cluster]:
     """Machines to spread work over, which are processes of this one."""
     with local_cluster() as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One Spark for all tests."""
+    session = start_spark("local[2]", tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()

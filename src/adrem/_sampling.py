@@ -36,10 +36,15 @@ def draw_balanced(
         members = np.flatnonzero(labels == c)
         if len(members) == 0:
             continue
-        times, rest = divmod(_ceil(size * share), len(members))
+        times, rest = quota(size * share, len(members))
         counts[members] = times
         counts[rng.choice(members, rest, replace=False)] += 1
     return counts
+
+
+def quota(size: float, n_rows: int) -> tuple[int, int]:
+    """How many whole times each row of a class is drawn, and how many rows once more, for ``ceil(size)`` in all."""
+    return divmod(_ceil(size), n_rows)
 
 
 def draw_random(n_rows: int, size: float, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -97,30 +97,36 @@ def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: b
 
 def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     """The share of every class in the draws from the target, as a distribution over `classes`."""
-    classes = domains.classes
+    return read_shares(prior, domains.classes, np.bincount(domains.labels, domains.weights))
+
+
+def read_shares(
+    prior: Any, classes: NDArray[Any], source_counts: NDArray[Any], name: str = "class_prior"
+) -> NDArray[np.float64]:
+    """Shares as a parameter of that name gives them: in words, by class, or in the order of the classes."""
     if isinstance(prior, str):
-        counts = np.bincount(domains.labels, domains.weights) if prior == "source" else np.ones(len(classes))
+        counts = source_counts if prior == "source" else np.ones(len(classes))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
     if hasattr(prior, "items"):  # a mapping, or a Series indexed by the classes
         prior = dict(prior.items())
         if set(prior) != set(classes.tolist()):
             raise ValueError(
-                f"class_prior names the classes {sorted(prior, key=str)}, the source has {classes.tolist()}: "
+                f"{name} names the classes {sorted(prior, key=str)}, the source has {classes.tolist()}: "
                 "give a share for each class of the source."
             )
         prior = [prior[label] for label in classes.tolist()]
     try:
         shares = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"class_prior must hold numbers, one share a class; got {prior!r}.") from error
+        raise ValueError(f"{name} must hold numbers, one share a class; got {prior!r}.") from error
     if shares.shape != classes.shape:
         raise ValueError(
-            f"class_prior has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in "
+            f"{name} has shape {shares.shape}, the source has {len(classes)} classes: give one share a class, in "
             f"the order {classes.tolist()}."
         )
     if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6)):
         raise ValueError(
-            f"class_prior must be a distribution, shares of at least 0 that sum to 1; got {shares.tolist()}, which sum "
+            f"{name} must be a distribution, shares of at least 0 that sum to 1; got {shares.tolist()}, which sum "
             f"to {shares.sum():g}."
         )
     return np.asarray(shares / shares.sum(), dtype=np.float64)

@@ -1,0 +1,25 @@
+"""Ad-REM on Spark, its rows spread over machines: an Estimator and a Model of `pyspark.ml`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+
+if find_spec("pyspark") is None:
+    raise ImportError(
+        'adrem.spark needs pyspark, and pyspark a JDK 17: pip install "adrem[spark]", and install the JDK.'
+    )
+
+from pyspark import SparkContext
+
+if SparkContext._gateway is None and "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+    raise RuntimeError(
+        'adrem.spark (pip install "adrem[spark]") found no Java: install a JDK 17, and put java on the PATH or set '
+        "JAVA_HOME."
+    )
+
+from adrem.spark._estimator import AdREM
+from adrem.spark._model import AdREMModel
+
+__all__ = ["AdREM", "AdREMModel"]

@@ -1,0 +1,75 @@
+"""The M-step, MLlib's own, one-vs-rest; and the scores of what it has trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.ml.classification import LinearSVC, LogisticRegression
+from pyspark.ml.functions import vector_to_array
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from adrem.spark._tables import FEATURES
+
+CLASS, WEIGHT = "class", "weight"
+IS_CLASS = "is_class"
+
+# The classifiers of one member: one for two classes, which speaks for the second, else one for each.
+Classifiers = list[Any]
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """How classifiers are trained, whatever the rows."""
+
+    loss: str
+    C: float
+    n_classes: int
+    max_iter: int
+    tol: float
+    aggregation_depth: int
+
+    def train(self, rows: DataFrame, total_weight: float) -> Classifiers:
+        """Train on rows with a class, from 0 up, and a weight.
+
+        MLlib minimizes the mean of the losses plus regParam times half the squared norm, and we their sum times C.
+        """
+        own = {"hinge": LinearSVC, "log_loss": LogisticRegression}[self.loss]
+        learner = own(
+            featuresCol=FEATURES,
+            labelCol=IS_CLASS,
+            weightCol=WEIGHT,
+            predictionCol="",
+            regParam=1.0 / (self.C * total_weight),
+            standardization=False,
+            fitIntercept=False,
+            maxIter=self.max_iter,
+            tol=self.tol,
+            aggregationDepth=self.aggregation_depth,
+        )
+        if self.loss == "log_loss":
+            learner.setFamily("binomial").setProbabilityCol("")
+        positive = [1] if self.n_classes == 2 else range(self.n_classes)
+        return [learner.fit(rows.withColumn(IS_CLASS, (sf.col(CLASS) == c).cast("double"))) for c in positive]
+
+
+def with_scores(rows: DataFrame, members: Sequence[Classifiers], features: str, scores: Sequence[str]) -> DataFrame:
+    """Add the scores of each member to the rows, an array with a number for every class."""
+    raw = {name: [f"{name}_{p}" for p in range(len(own))] for own, name in zip(members, scores, strict=True)}
+    for own, names in zip(members, raw.values(), strict=True):
+        for classifier, name in zip(own, names, strict=True):
+            rows = classifier.setFeaturesCol(features).setRawPredictionCol(name).transform(rows)
+    rows = rows.withColumns({name: _by_class(own) for name, own in raw.items()})
+    return rows.drop(*(name for own in raw.values() for name in own))
+
+
+def _by_class(raw: list[str]) -> Column:
+    margins = [vector_to_array(name)[1] for name in raw]
+    return sf.array(-margins[0], margins[0]) if len(margins) == 1 else sf.array(*margins)
+
+
+def highest(scores: Column) -> Column:
+    """The place of the highest number in an array, the first of equal ones."""
+    return (sf.array_position(scores, sf.array_max(scores)) - 1).cast("int")

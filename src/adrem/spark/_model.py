@@ -1,0 +1,111 @@
+"""The members and their vote, as a Model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.ml import Model
+from pyspark.ml.functions import array_to_vector
+from pyspark.ml.util import MLReadable, MLWritable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from adrem.spark._classifiers import Classifiers, highest, with_scores
+from adrem.spark._io import AdREMModelReader, AdREMModelWriter
+from adrem.spark._params import AdREMParams
+from adrem.spark._tables import check_columns
+
+
+class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
+    """Members that vote, as `AdREM` has trained them.
+
+    Attributes
+    ----------
+    classes : list of float
+        The labels of the source, in order.
+    coefficients : ndarray of shape (n_members, n_classes, n_features)
+        Weights of each member's last classifiers; one row for two classes.
+    history : list of dict
+        For each `member` and `iteration` from 1 up: `classCounts`, the target rows labelled with each class before the
+        training, and `drawn`, how many of them it was given, copies included.
+    """
+
+    __module__ = "adrem.spark"
+
+    def __init__(self, classes: list[float], members: list[Classifiers], history: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.classes = classes
+        self.members = members
+        self.history = history
+
+    @property
+    def numClasses(self) -> int:
+        return len(self.classes)
+
+    @property
+    def numFeatures(self) -> int:
+        return int(self.members[0][0].numFeatures)
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        return np.array([[classifier.coefficients.toArray() for classifier in own] for own in self.members])
+
+    def setFeaturesCol(self, value: str) -> AdREMModel:
+        return self._set(featuresCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+
+    def setPredictionCol(self, value: str) -> AdREMModel:
+        return self._set(predictionCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+
+    def setVotesCol(self, value: str) -> AdREMModel:
+        return self._set(votesCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+
+    def setConfidenceCol(self, value: str) -> AdREMModel:
+        return self._set(confidenceCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+
+    def _transform(self, dataset: DataFrame) -> DataFrame:
+        check_columns(dataset, self.getFeaturesCol())
+        new = [self.getPredictionCol(), self.getVotesCol(), self.getConfidenceCol()]
+        taken = sorted(set(new) & set(dataset.columns))
+        if taken:
+            raise ValueError(
+                f"There is a column {', '.join(taken)} already: leave it out, or name others by predictionCol, "
+                "votesCol and confidenceCol."
+            )
+        scores = [f"{self.uid}_{m}" for m in range(len(self.members))]
+        votes, winner = f"{self.uid}_votes", f"{self.uid}_winner"
+        rows = with_scores(dataset, self.members, self.getFeaturesCol(), scores)
+        rows = rows.withColumns({name: _with_winner(sf.col(name)) for name in scores})
+        rows = rows.withColumn(votes, sf.array(*(self._votes(scores, c) for c in range(self.numClasses))))
+        ballots = sf.array(*(sf.col(votes)[c] + self._tie_break(scores, c) for c in range(self.numClasses)))
+        rows = rows.withColumn(winner, highest(ballots))
+        labels = sf.array(*map(sf.lit, self.classes))
+        label, of_class, share = new
+        added = {
+            label: labels[sf.col(winner)],
+            of_class: array_to_vector(sf.col(votes)),
+            share: sf.col(votes)[sf.col(winner)] / len(self.members),
+        }
+        return rows.withColumns(added).drop(*scores, votes, winner)
+
+    def _votes(self, scores: list[str], c: int) -> Column:
+        return sum((sf.when(sf.col(name)["winner"] == c, 1.0).otherwise(0.0) for name in scores), sf.lit(0.0))
+
+    def _tie_break(self, scores: list[str], c: int) -> Column:
+        """The members' mean score squashed into [0, 1/2], as in `adrem._voting`."""
+        mean = sum((sf.col(name)["scores"][c] for name in scores), sf.lit(0.0)) / len(scores)
+        return (1.0 + mean / (1.0 + sf.abs(mean))) / 4.0
+
+    def write(self) -> AdREMModelWriter:
+        """A writer, for options; ``save`` is shorter."""
+        return AdREMModelWriter(self)
+
+    @classmethod
+    def read(cls) -> AdREMModelReader:
+        """A reader; ``load`` is shorter."""
+        return AdREMModelReader(cls)
+
+
+def _with_winner(scores: Column) -> Column:
+    return sf.struct(scores.alias("scores"), highest(scores).alias("winner"))

@@ -1,0 +1,120 @@
+"""The parameters, in Spark's style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.param.shared import (
+    HasAggregationDepth,
+    HasFeaturesCol,
+    HasLabelCol,
+    HasMaxIter,
+    HasPredictionCol,
+    HasSeed,
+    HasTol,
+)
+
+PRIORS = ("uniform", "source")
+
+
+def to_loss(value: Any) -> str:
+    if value not in ("hinge", "log_loss"):
+        raise ValueError(f"loss must be 'hinge' or 'log_loss', not {value!r}.")
+    return str(value)
+
+
+def to_weight_of_losses(value: Any) -> float:
+    if isinstance(value, str):
+        raise ValueError(f"C must be a number, not {value!r}: on Spark it is not chosen by cross-validation.")
+    C = TypeConverters.toFloat(value)
+    if not 0 < C < math.inf:
+        raise ValueError(f"C must be above 0 and finite, not {value!r}.")
+    return float(C)
+
+
+def to_count(name: str) -> Callable[[Any], int]:
+    def convert(value: Any) -> int:
+        count = int(TypeConverters.toInt(value))
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, not {value!r}.")
+        return count
+
+    return convert
+
+
+def to_prior(value: Any) -> Any:
+    """The words that are known, a share for each class in the order of the labels, or by label.
+
+    Files have text for keys: the labels are read back from it.
+    """
+    if isinstance(value, str):
+        if value not in PRIORS:
+            raise ValueError(
+                f"classPrior must be 'uniform', 'source', a list of shares or a dict of them by label, not {value!r}. "
+                "To have the shares estimated, take a sample to adrem.AdREM(class_prior='estimate')."
+            )
+        return value
+    if isinstance(value, Mapping):
+        return {float(label): float(share) for label, share in value.items()}
+    return TypeConverters.toListFloat(value)
+
+
+class AdREMParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasSeed, HasMaxIter, HasTol, HasAggregationDepth):
+    """What the estimator and its model have in common."""
+
+    loss = Param(Params._dummy(), "loss", "loss of the classifiers: hinge or log_loss", to_loss)
+    C = Param(Params._dummy(), "C", "weight of the losses beside half the squared norm (> 0)", to_weight_of_losses)
+    nEstimators = Param(Params._dummy(), "nEstimators", "number of members that vote (>= 1)", to_count("nEstimators"))
+    nIter = Param(Params._dummy(), "nIter", "number of iterations of each member (>= 1)", to_count("nIter"))
+    classPrior = Param(Params._dummy(), "classPrior", "share of each class in the draws from the target", to_prior)
+    domainCol = Param(
+        Params._dummy(), "domainCol", "column of domains, below 0 for the target", TypeConverters.toString
+    )
+    votesCol = Param(Params._dummy(), "votesCol", "column for the votes of each class", TypeConverters.toString)
+    confidenceCol = Param(
+        Params._dummy(), "confidenceCol", "column for the share of the votes behind a label", TypeConverters.toString
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._setDefault(
+            loss="hinge",
+            C=1.0,
+            nEstimators=11,
+            nIter=20,
+            classPrior="uniform",
+            seed=0,
+            domainCol="domain",
+            votesCol="votes",
+            confidenceCol="confidence",
+            maxIter=100,
+            tol=1e-3,
+            aggregationDepth=2,
+        )
+
+    def getLoss(self) -> str:
+        return str(self.getOrDefault(self.loss))
+
+    def getC(self) -> float:
+        return float(self.getOrDefault(self.C))
+
+    def getNEstimators(self) -> int:
+        return int(self.getOrDefault(self.nEstimators))
+
+    def getNIter(self) -> int:
+        return int(self.getOrDefault(self.nIter))
+
+    def getClassPrior(self) -> Any:
+        return self.getOrDefault(self.classPrior)
+
+    def getDomainCol(self) -> str:
+        return str(self.getOrDefault(self.domainCol))
+
+    def getVotesCol(self) -> str:
+        return str(self.getOrDefault(self.votesCol))
+
+    def getConfidenceCol(self) -> str:
+        return str(self.getOrDefault(self.confidenceCol))

@@ -1,0 +1,136 @@
+"""The door: a DataFrame is checked, its rows numbered, and kept where the loss of an executor does not change them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark import StorageLevel
+from pyspark.ml.linalg import VectorUDT
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import DataType, NumericType
+
+# Columns of the rows that are kept. The label is that of a source row, and null for a row of the target.
+ROW, FEATURES, LABEL, IS_TARGET = "row", "features", "label", "is_target"
+MOST_CLASSES = 1000
+
+
+def check_columns(dataset: DataFrame, features: str, **numbers: str) -> None:
+    """Refuse a DataFrame without the columns that are needed, or with something else in them."""
+    types = {field.name: field.dataType for field in dataset.schema.fields}
+    _check_type(types, "featuresCol", features, VectorUDT, "vectors (pyspark.ml.linalg); make them by VectorAssembler")
+    for param, column in numbers.items():
+        _check_type(types, param, column, NumericType, "numbers; make them by StringIndexer")
+
+
+def _check_type(types: dict[str, DataType], param: str, column: str, kind: type, wanted: str) -> None:
+    if column not in types:
+        raise ValueError(f"There is no column {column!r}, which {param} names: the columns are {list(types)}.")
+    if not isinstance(types[column], kind):
+        raise TypeError(f"Column {column!r}, which {param} names, must hold {wanted}. It is {types[column]}.")
+
+
+@contextmanager
+def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> Iterator[DataFrame]:
+    """The rows that a fit needs, numbered, and the same however often executors are lost.
+
+    They are checkpointed where a checkpoint directory is set. In local mode nothing can be lost but all, and the disk
+    of this machine does. The labels of the target are not even read.
+    """
+    context = dataset.sparkSession.sparkContext
+    is_reliable = context.getCheckpointDir() is not None
+    if not is_reliable and context.master != "local" and not context.master.startswith("local["):
+        raise RuntimeError(
+            "On a cluster the rows are checkpointed, so that a lost executor does not change the result: call "
+            "spark.sparkContext.setCheckpointDir with a directory that all executors can reach."
+        )
+    of_domain = _column(domain).cast("double")
+    rows = dataset.select(
+        sf.monotonically_increasing_id().alias(ROW),
+        _column(features).alias(FEATURES),
+        sf.when(of_domain >= 0, _column(label).cast("double")).alias(LABEL),
+        sf.when(~sf.isnan(of_domain), of_domain < 0).alias(IS_TARGET),
+    ).persist(StorageLevel.DISK_ONLY)
+    try:
+        yield rows.checkpoint() if is_reliable else rows
+    finally:
+        rows.unpersist()
+
+
+def _column(name: str) -> Column:
+    """A column by its name as it stands, dots and all."""
+    quoted = name.replace("`", "``")
+    return sf.col(f"`{quoted}`")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The classes of the source in order, its rows of each, and the number of target rows."""
+
+    classes: NDArray[np.float64]
+    source_counts: NDArray[np.int64]
+    n_target: int
+
+
+def overview(rows: DataFrame) -> Overview:
+    """Count rows by class in one job, and refuse rows that can't be learnt from."""
+    found = rows.groupBy(
+        IS_TARGET, LABEL, _length().alias("length"), _flaw().alias("flaw")
+    ).count().limit(10 * MOST_CLASSES).collect()  # fmt: skip
+    _refuse_flaws(found)
+    lengths = sorted({group["length"] for group in found})
+    if len(lengths) > 1:
+        raise ValueError(f"The vectors have different lengths: {lengths[:10]}. Make all by the same transformer.")
+    source = Counter({group[LABEL]: group["count"] for group in found if not group[IS_TARGET]})
+    n_target = sum(group["count"] for group in found if group[IS_TARGET])
+    _refuse_missing(len(source), n_target)
+    classes = sorted(source)
+    return Overview(np.array(classes), np.array([source[label] for label in classes]), n_target)
+
+
+def _refuse_missing(n_classes: int, n_target: int) -> None:
+    if n_classes == 0:
+        raise ValueError("There are no source rows: their domain is 0 or more.")
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            f"The source has more than {MOST_CLASSES} different labels: these are amounts rather than classes. "
+            "Make classes of them, by Bucketizer for one."
+        )
+    if n_target == 0:
+        raise ValueError("There are no target rows: their domain is below 0.")
+    if n_classes == 1:
+        raise ValueError("All source rows have the same label: give rows of at least two classes.")
+
+
+def _length() -> Column:
+    vector = sf.unwrap_udt(FEATURES)
+    return sf.coalesce(vector["size"], sf.size(vector["values"]))
+
+
+def _flaw() -> Column:
+    """What keeps a row from being learnt from, or nothing."""
+    values = sf.unwrap_udt(FEATURES)["values"]
+    has_no_label = sf.col(LABEL).isNull() | sf.isnan(LABEL) | (sf.abs(LABEL) == inf)
+    return (
+        sf.when(sf.col(IS_TARGET).isNull(), "no domain (null or NaN)")
+        .when(sf.col(FEATURES).isNull(), "no features (null)")
+        .when(sf.exists(values, lambda x: sf.isnan(x) | (sf.abs(x) == inf)), "features that are NaN or infinite")
+        .when(~sf.col(IS_TARGET) & has_no_label, "a source domain and no label (null, NaN or infinite)")
+    )
+
+
+def _refuse_flaws(found: list[Any]) -> None:
+    flaws: Counter[str] = Counter()
+    for group in found:
+        if group["flaw"] is not None:
+            flaws[group["flaw"]] += group["count"]
+    if flaws:
+        told = "; ".join(f"{count} rows have {flaw}" for flaw, count in flaws.items())
+        raise ValueError(f"{told}. Mend these rows or leave them out; target rows need no label, and a domain below 0.")

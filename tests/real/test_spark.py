@@ -1,0 +1,43 @@
+"""Ad-REM on Spark beside the local one, on reviews with all their features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sparks import OLDER_THAN_PANDAS, column, needs_spark, start_spark, table
+
+import adrem
+from adrem.benchmark.protocols import PROTOCOLS
+from adrem.datasets import DomainPair, load
+
+needs_spark()
+pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+
+C = 1e-3  # what the cross-validation chooses here
+
+
+@pytest.fixture(scope="module")
+def data() -> DomainPair:
+    [protocol] = [own for own in PROTOCOLS if own.name == "amazon-full/all"]
+    pair: DomainPair = protocol.make_pair(load(protocol.data), "B-D", 0)
+    return pair._replace(y_source=pair.y_source == "positive", y_target=pair.y_target == "positive")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Spark with its best compiler, as here there is something to compute. It is left to the tests that come after."""
+    settings = {"spark.driver.memory": "3g", "spark.driver.extraJavaOptions": "-XX:+UseSerialGC"}
+    return start_spark("local[2]", tmp_path_factory.mktemp("spark"), **settings)
+
+
+def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
+    from adrem.spark import AdREM
+
+    frame = table(spark, data).coalesce(2).persist()
+    model = AdREM(loss="log_loss", C=C, nEstimators=1, nIter=5).fit(frame)
+    found = 100 * np.mean(np.array(column(model.transform(frame.where("domain < 0")), "prediction")) == data.y_target)
+    local = adrem.AdREM("log_loss", C=C, n_estimators=1, n_iter=5, random_state=0)
+    local.fit(data.X_source, data.y_source, X_target=data.X_target)
+    assert found == pytest.approx(100 * np.mean(local.transduction_ == data.y_target), abs=1.0)

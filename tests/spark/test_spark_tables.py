@@ -1,0 +1,102 @@
+"""Tables that can't be learnt from are refused before any training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import make_blobs_shift
+from sparks import OLDER_THAN_PANDAS, needs_spark, table
+
+needs_spark()
+pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+
+
+def refuse(frame: Any, message: str, kind: type[Exception] = ValueError, **params: Any) -> None:
+    from adrem.spark import AdREM
+
+    with pytest.raises(kind, match=message):
+        AdREM(nEstimators=1, nIter=1, **params).fit(frame)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adrem.spark._classifiers import Trainer
+
+    monkeypatch.delattr(Trainer, "train")
+
+
+@pytest.fixture
+def frame(spark: Any) -> Any:
+    return table(spark, make_blobs_shift(2))
+
+
+def test_missing_columns(frame: Any) -> None:
+    for name in ("features", "label", "domain"):
+        refuse(frame.drop(name), f"There is no column '{name}', which {name}Col names")
+
+
+def test_columns_of_another_kind(frame: Any) -> None:
+    from pyspark.sql import functions as sf
+
+    refuse(frame.withColumn("features", sf.lit(1.0)), "must hold vectors", TypeError)
+    refuse(frame.withColumn("label", sf.lit("a")), "must hold numbers; make them by StringIndexer", TypeError)
+    refuse(frame.withColumn("domain", sf.lit("a")), "must hold numbers", TypeError)
+
+
+def test_rows_that_are_not_there(frame: Any) -> None:
+    from pyspark.sql import functions as sf
+
+    refuse(frame.where("domain < 0"), "There are no source rows")
+    refuse(frame.where("domain >= 0"), "There are no target rows")
+    refuse(frame.withColumn("label", sf.lit(1.0)), "All source rows have the same label")
+
+
+def test_source_rows_without_a_label(frame: Any) -> None:
+    from pyspark.sql import functions as sf
+
+    for bad in (None, float("nan"), float("inf")):
+        label = sf.when(sf.col("number") < 3, sf.lit(bad)).otherwise(sf.col("label"))
+        refuse(frame.withColumn("label", label), "3 rows have a source domain and no label")
+
+
+def test_rows_without_a_domain(frame: Any) -> None:
+    from pyspark.sql import functions as sf
+
+    for bad in (None, float("nan")):
+        domain = sf.when(sf.col("number") < 3, sf.lit(bad)).otherwise(sf.col("domain"))
+        refuse(frame.withColumn("domain", domain), "3 rows have no domain")
+
+
+@pytest.mark.parametrize("place", ["X_source", "X_target"])
+@pytest.mark.parametrize("bad", [float("nan"), float("-inf")])
+def test_vectors_with_numbers_that_are_none(spark: Any, place: str, bad: float) -> None:
+    data = make_blobs_shift(2)
+    rows = getattr(data, place).copy()
+    rows[:2, 1] = bad
+    refuse(table(spark, data._replace(**{place: rows})), "2 rows have features that are NaN or infinite")
+
+
+def test_vectors_of_different_lengths(spark: Any, frame: Any) -> None:
+    data = make_blobs_shift(2)
+    shorter = data._replace(X_source=data.X_source[:, :4], X_target=data.X_target[:, :4])
+    refuse(frame.union(table(spark, shorter)), r"different lengths: \[4, 5\]")
+
+
+def test_no_vectors_at_all(frame: Any) -> None:
+    from pyspark.sql import functions as sf
+
+    features = sf.when(sf.col("number") >= 3, sf.col("features"))
+    refuse(frame.withColumn("features", features), "3 rows have no features")
+
+
+def test_amounts_in_place_of_classes(spark: Any) -> None:
+    data = make_blobs_shift(2, n_source=1100)
+    refuse(table(spark, data._replace(y_source=np.arange(1100))), "more than 1000 different labels")
+
+
+def test_shares_that_are_none(frame: Any) -> None:
+    refuse(frame, "classPrior has shape", classPrior=[0.2, 0.3, 0.5])
+    refuse(frame, "classPrior must be a distribution", classPrior=[0.2, 0.3])
+    refuse(frame, "classPrior names the classes", classPrior={0: 0.5, 7: 0.5})
