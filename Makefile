@@ -18,7 +18,7 @@ demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, sa
 test: .venv/.dev ## run the core of the tests
 	$(BIN)/python $(PYTEST) -m "not nightly and not thorough"
 
-test-all: test ## run the rest too: real data (ADREM_DATA), browsers, and what takes longer
+test-all: test .venv/.all ## run the rest too: real data (ADREM_DATA), browsers, Spark (a JDK), PyTorch, and what takes longer
 	$(BIN)/python $(PYTEST) -m "thorough and not nightly"
 
 test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest versions that pyproject.toml allows
@@ -96,6 +96,10 @@ clean:
 
 .venv/.docs: .venv/.demo
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
+.venv/.all: .venv/.dev
+	$(BIN)/python -m pip install --quiet --editable ".[gpu,spark]"
 	touch $@
 
 .venv/.torture: .venv/.dev
