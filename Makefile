@@ -5,12 +5,12 @@ OLDEST := .venv-oldest/bin
 # How many processes share the tests; each trains on one thread. `make test WORKERS=0` runs them in one.
 WORKERS ?= 2
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
-test test-all test-oldest check-dist: export OMP_NUM_THREADS = 1
+test test-thorough test-oldest check-dist: export OMP_NUM_THREADS = 1
 # What has to work with other versions, and as installed: the model, its files and the command line.
 CORE := $(addprefix tests/, test_adrem.py test_golden.py test_no_network.py test_package.py test_persistence.py \
   test_sources.py test_validation.py cli/test_adapt.py cli/test_app.py columns machines/test_kernels.py report/test_page.py)
 
-.PHONY: demo test test-all test-oldest docs torture torture-full dist check-dist audit lint types figures results check clean
+.PHONY: demo test test-all test-thorough test-oldest docs torture torture-full dist check-dist audit lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
@@ -18,7 +18,9 @@ demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, sa
 test: .venv/.dev ## run the core of the tests
 	$(BIN)/python $(PYTEST) -m "not nightly and not thorough"
 
-test-all: test .venv/.all ## run the rest too: real data (ADREM_DATA), browsers, Spark (a JDK), PyTorch, and what takes longer
+test-all: test test-thorough ## run the rest too: real data (ADREM_DATA), browsers, Spark (a JDK), PyTorch, and what takes longer
+
+test-thorough: .venv/.all
 	$(BIN)/python $(PYTEST) -m "thorough and not nightly"
 
 test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest versions that pyproject.toml allows
