@@ -10,6 +10,8 @@ from torture.inputs import MAKERS, SEPARATOR, WAYS, outcome_of
 from torture.outcomes import GOOD
 from torture.tables import CONTENTS, DOMAINS, FORMS, LABELS, WEIGHTS, UnfitError
 
+pytestmark = pytest.mark.thorough
+
 ways = st.sampled_from(sorted(WAYS))
 contents, forms = st.sampled_from(sorted(CONTENTS)), st.sampled_from(sorted(FORMS))
 cases = st.one_of(

@@ -10,6 +10,8 @@ import pytest
 from torture.models import all_attacks, good_model, outcome_of
 from torture.outcomes import ANSWERED, REFUSED
 
+pytestmark = pytest.mark.thorough
+
 AIMS = all_attacks()
 HARMFUL = ("made to run code", "made to reach outside", "made to eat memory", "of other formats")
 

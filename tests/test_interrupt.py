@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 # A fit of minutes: hard to solve to this tolerance, in a single training or in many.
 CODE = """
 import warnings, numpy as np

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 # Python itself tells of every attempt, also of those that a library makes past the module socket or keeps quiet about.
 WATCHED = """
 import sys

@@ -23,6 +23,7 @@ def runs(page: Path) -> bool:
     return any((block.is_run and not block.remark) or block.title for block in blocks_of(page))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=lambda page: page.name)
 def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
     reader = Reader(page, tmp_path)

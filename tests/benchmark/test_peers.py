@@ -14,6 +14,8 @@ from adrem.benchmark.peers import Peer, find_peer, known_peers
 from adrem.datasets import DomainPair
 from adrem.exceptions import MethodFailedError
 
+pytestmark = pytest.mark.thorough
+
 
 def limited(name: str, **limits: Any) -> Peer:
     return replace(find_peer(name), **limits)

@@ -25,6 +25,8 @@ from adrem.benchmark.runner import Home, Observer, Work, identity, plan, run, ru
 from adrem.benchmark.store import Cell, Store
 from adrem.datasets import DomainPair, load
 
+pytestmark = pytest.mark.thorough
+
 # Rows enough for all ten digits, and few enough to be quick.
 DIGITS = Protocol("digits", "pixels", "Digits", "digits-shift", (), ("S-T",), 3, Draw(per_class=12, n_target=150))
 CELLS = [Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(6)]

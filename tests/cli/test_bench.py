@@ -16,6 +16,8 @@ from adrem.benchmark.protocols import Draw
 from adrem.benchmark.store import Cell
 from adrem.cli._bars import run_bar
 
+pytestmark = pytest.mark.thorough
+
 TABLE = "amazon-standard"
 
 

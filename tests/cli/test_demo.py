@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from commands import Command
 
+pytestmark = pytest.mark.thorough
+
 
 def test_it_needs_nothing_and_leaves_a_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

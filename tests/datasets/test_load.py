@@ -17,6 +17,8 @@ from adrem.datasets import load
 from adrem.datasets._registry import ENTRIES, REGISTRY
 from adrem.exceptions import DamagedDataError, DataNotFoundError
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("name", FILE_SETS)
 def test_the_published_forms_are_read(name: str, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from small_data import accept_any_content, make_files, make_home
 from adrem.datasets import load, verify
 from adrem.datasets._registry import REGISTRY, File
 
+pytestmark = pytest.mark.thorough
+
 NAME = "amazon-400"
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 # Prints what a kernel gives, and how often it was found compiled on disk.
 CODE = """
 from adrem.machines._kernels import _sigmoid

@@ -15,6 +15,8 @@ import adrem
 from adrem import AdREM, baselines
 from adrem.datasets import DomainPair
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
