@@ -98,6 +98,7 @@ def start(memory: str) -> Any:
         "spark.driver.memory": memory,
         "spark.log.level": "ERROR",
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.shuffle.compress": "false",  # else the bytes would tell how many entries of a gradient are zero
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.ui.retainedJobs": "100000",

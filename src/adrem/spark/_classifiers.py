@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.ml.classification import LinearSVC, LogisticRegression
+from pyspark.ml.classification import LinearSVC, LinearSVCModel, LogisticRegression
 from pyspark.ml.functions import vector_to_array
+from pyspark.ml.wrapper import JavaWrapper
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
@@ -52,7 +53,17 @@ class Trainer:
         if self.loss == "log_loss":
             learner.setFamily("binomial").setProbabilityCol("")
         positive = [1] if self.n_classes == 2 else range(self.n_classes)
-        return [learner.fit(rows.withColumn(IS_CLASS, (sf.col(CLASS) == c).cast("double"))) for c in positive]
+        return [_dense(learner.fit(rows.withColumn(IS_CLASS, (sf.col(CLASS) == c).cast("double")))) for c in positive]
+
+
+def _dense(trained: Any) -> Any:
+    """A linear classifier whose weights are dense, whatever the loss it was trained with.
+
+    MLlib keeps weights sparse where many are zero, and then merges all of them with each row that it scores.
+    """
+    weights = trained._java_obj.coefficients().toDense()
+    name = "org.apache.spark.ml.classification.LinearSVCModel"
+    return LinearSVCModel(JavaWrapper._new_java_obj(name, trained.uid, weights, 0.0)).setPredictionCol("")
 
 
 def with_scores(rows: DataFrame, members: Sequence[Classifiers], features: str, scores: Sequence[str]) -> DataFrame:

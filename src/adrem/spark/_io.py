@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.ml.classification import LinearSVCModel, LogisticRegressionModel
+from pyspark.ml.classification import LinearSVCModel
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = 1
-KINDS = {"hinge": LinearSVCModel, "log_loss": LogisticRegressionModel}
 
 
 class AdREMModelWriter(MLWriter):
@@ -47,9 +46,8 @@ class AdREMModelReader(MLReader):
         context = self.sparkSession.sparkContext
         about = DefaultParamsReader.loadMetadata(path, context)
         _check(about, path)
-        loss = {**about["defaultParamMap"], **about["paramMap"]}["loss"]
         members = [
-            [KINDS[loss].load(_place(path, m, p)) for p in range(about["nClassifiers"])]
+            [LinearSVCModel.load(_place(path, m, p)) for p in range(about["nClassifiers"])]
             for m in range(about["nMembers"])
         ]
         model = self.kind(about["classes"], members, about["history"])
