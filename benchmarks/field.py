@@ -141,7 +141,7 @@ def in_a_process(work: Callable[[str, str, str], dict[str, Any]], *words: str) -
 def summarize(rows: list[dict[str, str]]) -> list[str]:
     """A table with a line for each library."""
     lines = [
-        "| | methods | digits, best | of them take sparse rows | Amazon, best | checks passed |",
+        "| | tried | digits, best of them | take sparse rows | Amazon, best of them | checks passed |",
         "|---|---|---|---|---|---|",
     ]
     for library in dict.fromkeys(row["library"] for row in rows):
@@ -150,8 +150,10 @@ def summarize(rows: list[dict[str, str]]) -> list[str]:
         n_sparse = sum(bool(row["accuracy"]) for row in own if row["task"] == "Amazon")
         digits, amazon = (_best([row for row in own if row["task"] == task]) for task in TASKS)
         shares = [int(row["passed"]) / int(row["checks"]) for row in own if row["checks"]]
-        passed = f"{100 * np.median(shares):.0f} %" if shares else "none run"
-        lines.append(f"| {library} {own[0]['version']} | {n_methods} | {digits} | {n_sparse} | {amazon} | {passed} |")
+        passed = f"{100 * np.median(shares):.0f} %" if shares else "can't be run"
+        lines.append(
+            f"| {library} {own[0]['version']} | {n_methods} methods | {digits} | {n_sparse} | {amazon} | {passed} |"
+        )
     return lines
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import choosing
 import estimate
+import field
 import label_shift
 import options
 import verdict
@@ -25,6 +26,10 @@ def read(name: str) -> list[dict[str, str]]:
 
 def test_the_page_of_results_is_made_from_the_results() -> None:
     assert (DOCS / "results.md").read_text("utf-8") == make_page()
+
+
+def test_the_table_of_others_in_the_readme_is_made_from_its_results() -> None:
+    assert "\n".join(field.summarize(read("field"))) in (DOCS.parent / "README.md").read_text("utf-8")
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
