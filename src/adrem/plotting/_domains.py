@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Placed = tuple[NDArray[np.intp], NDArray[np.float64]]  # which rows of a table, and where
-SQUARE = (5.6, 5.9)  # inches
+SQUARE = (5.6, 6.3)  # inches
 
 
 def plot_domains(
