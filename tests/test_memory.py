@@ -21,6 +21,8 @@ from adrem.datasets import DomainPair
 from adrem.machines._tables import stack
 from adrem.preprocessing import DomainStandardScaler
 
+pytestmark = pytest.mark.thorough
+
 
 def test_memory_is_that_of_the_machine_or_of_the_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "_MEMORY", tmp_path / "meminfo")

@@ -18,6 +18,8 @@ from adrem._prior import LEAST, _by_confusion, _calibrate, _most_likely, nearer_
 from adrem.datasets import DomainPair
 from adrem.machines import make_machine
 
+pytestmark = pytest.mark.thorough
+
 Array = NDArray[np.float64]
 shares_of_classes = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=6).filter(lambda parts: sum(parts) > 0.1)
 

@@ -13,6 +13,8 @@ from adrem.benchmark.methods import METHODS, Method, find_methods
 from adrem.benchmark.protocols import METHODS as OURS
 from adrem.datasets import DomainPair
 
+pytestmark = pytest.mark.thorough
+
 
 class Untouchable:
     """What fails a test that looks at it."""

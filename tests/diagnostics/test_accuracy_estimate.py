@@ -16,6 +16,8 @@ from adrem.datasets import DomainPair, load_digits_shift
 from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
 from adrem.diagnostics._accuracy import _with_bounds, check_rows
 
+pytestmark = pytest.mark.thorough
+
 
 def overlapping(spread: float, seed: int, n_classes: int = 3) -> DomainPair:
     """Classes that overlap the more the larger the spread, and a target that is moved a little."""

@@ -17,6 +17,8 @@ from adrem.baselines import CORAL, HardEM, SourceOnly
 from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.diagnostics import diagnose
 
+pytestmark = pytest.mark.thorough
+
 
 def fitted(data: DomainPair, model: Any = None) -> Any:
     return (model or AdREM(random_state=0)).fit(data.X_source, data.y_source, X_target=data.X_target)

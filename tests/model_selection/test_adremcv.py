@@ -26,6 +26,8 @@ from adrem.model_selection import AgreementScorer, CircularScorer
 from adrem.model_selection._adremcv import USUAL, WITHIN, near_the_best
 from adrem.preprocessing import transform_pair
 
+pytestmark = pytest.mark.thorough
+
 QUICK: dict[str, Any] = {"n_estimators": 2, "n_iter": 3, "random_state": 0}
 
 
