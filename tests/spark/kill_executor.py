@@ -20,8 +20,6 @@ import numpy as np
 from problems import make_blobs_shift
 from sparks import column, start_spark, table
 
-from adrem.spark import AdREM
-
 
 def n_jobs(spark: Any) -> int:
     return int(spark.sparkContext._jsc.sc().statusStore().jobsList(None).size())
@@ -55,6 +53,8 @@ def n_lost(spark: Any) -> int:
 
 
 def main(folder: Path) -> dict[str, Any]:
+    from adrem.spark import AdREM
+
     spark = start_spark("local-cluster[2,1,1024]", folder)
     rows = str(folder / "rows")
     table(spark, make_blobs_shift(2, n_source=200, n_target=200)).repartition(4).write.parquet(rows)

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from problems import make_blobs_shift
 from spark import grown, n_jobs, steps
-from sparks import OLDER_THAN_PANDAS, column, needs_spark, table
+from sparks import FAULTS_OF_PYSPARK, column, needs_spark, table
 
 import adrem
 from adrem.exceptions import LostClassWarning
 
 needs_spark()
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
 # A few passes of the optimizer: how near it comes to the best is MLlib's affair.
 QUICK: dict[str, Any] = {"loss": "log_loss", "C": 0.1, "nEstimators": 2, "nIter": 2, "maxIter": 4}
