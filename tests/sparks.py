@@ -12,8 +12,13 @@ import pytest
 
 from adrem.datasets import DomainPair
 
-# pyspark tells that it is older than pandas 3, whose tables are not used here.
-OLDER_THAN_PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+FAULTS_OF_PYSPARK = pytest.mark.filterwarnings(
+    # It tells that it is older than pandas 3, whose tables are not used here.
+    "ignore:PySpark does not yet fully support pandas:FutureWarning",
+    # Until 4.0 it leaves sockets open.
+    "ignore:unclosed <socket:ResourceWarning",
+    "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
+)
 
 
 def needs_spark() -> None:

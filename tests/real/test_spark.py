@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sparks import OLDER_THAN_PANDAS, column, needs_spark, start_spark, table
+from sparks import FAULTS_OF_PYSPARK, column, needs_spark, start_spark, table
 
 import adrem
 from adrem.benchmark.protocols import PROTOCOLS
 from adrem.datasets import DomainPair, load
 
 needs_spark()
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
 C = 1e-3  # what the cross-validation chooses here
 

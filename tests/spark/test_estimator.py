@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from problems import make_blobs_shift
 from spark import grown, n_jobs, steps
-from sparks import OLDER_THAN_PANDAS, column, needs_spark, table
+from sparks import FAULTS_OF_PYSPARK, column, needs_spark, table
 
 import adrem
 from adrem.exceptions import LostClassWarning
 
 needs_spark()
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
 # A few passes of the optimizer: how near it comes to the best is MLlib's affair.
 QUICK: dict[str, Any] = {"loss": "log_loss", "C": 0.1, "nEstimators": 2, "nIter": 2, "maxIter": 4}
@@ -30,6 +30,11 @@ def fit(frame: Any, **params: Any) -> Any:
 
 def labels_of(model: Any, frame: Any) -> NDArray[Any]:
     return np.array(column(model.transform(frame), "prediction"))
+
+
+def assert_same(found: NDArray[Any], wanted: NDArray[Any]) -> None:
+    """The same but for the order in which Spark adds up gradients, which is not fixed."""
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +72,17 @@ def test_it_gains_what_the_local_one_gains(spark: Any) -> None:
 def test_labels_of_the_target_are_never_read(spark: Any, plain: Any, label: float) -> None:
     model = fit(table(spark, make_blobs_shift(2), target_label=label))
     assert model.classes == plain.classes == [0.0, 1.0]
-    np.testing.assert_array_equal(model.coefficients, plain.coefficients)
+    assert_same(model.coefficients, plain.coefficients)
 
 
 def test_dense_and_sparse_rows_give_the_same_model(spark: Any, plain: Any) -> None:
     data = make_blobs_shift(2)
     sparse = data._replace(X_source=sp.csr_matrix(data.X_source), X_target=sp.csr_matrix(data.X_target))
-    np.testing.assert_allclose(fit(table(spark, sparse)).coefficients, plain.coefficients, rtol=1e-6)
+    assert_same(fit(table(spark, sparse)).coefficients, plain.coefficients)
 
 
 def test_the_seed_decides_and_members_differ(frame: Any, plain: Any) -> None:
-    np.testing.assert_array_equal(fit(frame, seed=0).coefficients, plain.coefficients)
+    assert_same(fit(frame, seed=0).coefficients, plain.coefficients)
     assert not np.allclose(fit(frame, seed=1).coefficients, plain.coefficients)
     assert not np.allclose(plain.coefficients[0], plain.coefficients[1])
 
@@ -118,7 +123,7 @@ def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
         renamed, featuresCol="x", labelCol="the.class", domainCol="where", predictionCol="p", votesCol="v",
         confidenceCol="c",
     )  # fmt: skip
-    np.testing.assert_array_equal(model.coefficients, plain.coefficients)
+    assert_same(model.coefficients, plain.coefficients)
     assert model.transform(renamed).columns == [*renamed.columns, "p", "v", "c"]
 
 

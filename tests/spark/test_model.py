@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 from problems import make_blobs_shift
-from sparks import OLDER_THAN_PANDAS, column, needs_spark, table, vectors
+from sparks import FAULTS_OF_PYSPARK, column, needs_spark, table, vectors
 
 from adrem._voting import tally
 from adrem.datasets import DomainPair
 from adrem.exceptions import UnreadableModelError
 
 needs_spark()
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
 # Labels as somebody might have given them.
 LABELS = {2: [3.0, 7.5], 3: [-1.0, 4.0, 9.0]}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from problems import make_blobs_shift
-from sparks import OLDER_THAN_PANDAS, needs_spark, table
+from sparks import FAULTS_OF_PYSPARK, needs_spark, table
 
 needs_spark()
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings(OLDER_THAN_PANDAS)]
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
 
 def refuse(frame: Any, message: str, kind: type[Exception] = ValueError, **params: Any) -> None:
