@@ -67,7 +67,8 @@ def test_amazon_with_400_features(method: str, published: float, within: float) 
 
 
 MEMORY = """
-import sys, resource, warnings
+import sys, warnings
+from pathlib import Path
 from adrem.benchmark.methods import METHODS
 from adrem.datasets import load
 warnings.simplefilter("ignore")
@@ -75,7 +76,7 @@ data = load("amazon-reviews").pair("B-D")
 assert data.X_source.shape[1] == 473_856
 labels, model = METHODS[sys.argv[1]].label(data, 0)
 assert len(labels) == 2000
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 2**20)
 """
 
 
