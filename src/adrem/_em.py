@@ -102,7 +102,8 @@ class Task:
         class_weights: NDArray[np.float64],
     ) -> tuple[float, float]:
         """The loss of one member by equation 3 of the paper, and that with weights of the classes, as in equation 4."""
-        on_source, on_target = np.split(row_losses, [len(self.labels)])
+        # A copy, so that its place in memory, by which sums round, is not that of the member among others.
+        on_source, on_target = np.split(row_losses.copy(), [len(self.labels)])
         common = 0.5 * squared_norm + self.C * float(self.weights @ on_source)
         balanced = float(class_weights[labels] @ on_target)
         return common + self.C * float(on_target.sum()), common + self.C * balanced
