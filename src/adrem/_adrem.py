@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -25,8 +24,7 @@ from adrem._classifier import BYTES_A_SCORE, DomainClassifier
 from adrem._em import Member, Task
 from adrem._ensemble import Ensemble, n_jobs_here
 from adrem._memory import ON_THE_WAY, blocks_of, by_blocks, bytes_of, check_room
-from adrem._progress import Ticker, progress
-from adrem._threads import one_blas_thread
+from adrem._progress import progress
 from adrem._types import FloatArray, Matrix
 from adrem._validation import (
     Domains,
@@ -318,17 +316,15 @@ class AdREM(DomainClassifier):
         ensemble = Ensemble(
             task, source, self.n_iter, self.sampling, self.store_path, self._until_stable, n_refine=self.refine
         )
+        n_steps = len(seeds) * self.n_iter
         while True:
             try:
-                with task.machine.guard(), one_blas_thread(), self._progress(len(seeds)) as ticker:
+                with task.machine.guard(), progress(n_steps, "Ad-REM", self.verbose) as ticker:
                     return ensemble.members(seeds, self.n_jobs, ticker)
             except DeviceMemoryError:
                 if ensemble.group_size == 1:
                     raise
                 ensemble = ensemble.in_halves()
-
-    def _progress(self, n_members: int) -> AbstractContextManager[Ticker]:
-        return progress(n_members * self.n_iter, "Ad-REM", self.verbose)
 
     @property
     def _estimates(self) -> bool:

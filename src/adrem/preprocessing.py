@@ -1,4 +1,7 @@
-"""Transformers that know about domains, for tables dense or CSR; a CSR table stays CSR."""
+"""Transformers that know about domains, for tables dense or CSR; a CSR table stays CSR.
+
+They share one contract, and half of the file is what they and their methods are.
+"""
 
 from __future__ import annotations
 
