@@ -78,7 +78,8 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         unknown = sorted(set(params) - {param.name for param in self.params})
         if unknown:
             raise TypeError(f"AdREM has no parameter {', '.join(unknown)}: {[param.name for param in self.params]}.")
-        return self._set(**params)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        self._set(**params)
+        return self
 
     def setFeaturesCol(self, value: str) -> AdREM:
         return self.setParams(featuresCol=value)
@@ -137,7 +138,9 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         history = [entry for _, own in runs for entry in own]
         _warn_of_lost_classes(task, history)
         model = AdREMModel(task.overview.classes.tolist(), [classifiers for classifiers, _ in runs], history)
-        return self._copyValues(model._resetUid(self.uid))  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        model._resetUid(self.uid)
+        self._copyValues(model)
+        return model
 
     def _task(self, rows: DataFrame) -> Task:
         found = overview(rows)

@@ -53,16 +53,20 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
         return np.array([[classifier.coefficients.toArray() for classifier in own] for own in self.members])
 
     def setFeaturesCol(self, value: str) -> AdREMModel:
-        return self._set(featuresCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        self._set(featuresCol=value)
+        return self
 
     def setPredictionCol(self, value: str) -> AdREMModel:
-        return self._set(predictionCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        self._set(predictionCol=value)
+        return self
 
     def setVotesCol(self, value: str) -> AdREMModel:
-        return self._set(votesCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        self._set(votesCol=value)
+        return self
 
     def setConfidenceCol(self, value: str) -> AdREMModel:
-        return self._set(confidenceCol=value)  # type: ignore[no-any-return]  # pyspark is seen as untyped
+        self._set(confidenceCol=value)
+        return self
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         check_columns(dataset, self.getFeaturesCol())
