@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from problems import make_blobs_shift
 
 from adrem import AdREM
+from adrem._ensemble import Ensemble, Group
 from adrem.datasets import DomainPair
 from adrem.machines._machine import DeviceMemoryError
 
@@ -174,13 +175,13 @@ def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.
     assert torch.cuda.memory_allocated() <= before + WORKSPACE
     assert torch.cuda.max_memory_allocated() <= before + stated
     groups: list[int] = []
-    run = AdREM._run_groups
+    train = Ensemble.train
 
-    def noted(model: AdREM, *args: Any) -> Any:
-        groups.append(args[-1])
-        return run(model, *args)
+    def noted(ensemble: Ensemble, group: Group, *args: Any) -> Any:
+        groups.append(len(group.seeds))
+        return train(ensemble, group, *args)
 
-    monkeypatch.setattr(AdREM, "_run_groups", noted)
+    monkeypatch.setattr(Ensemble, "train", noted)
     try:
         torch.cuda.empty_cache()
         torch.cuda.set_per_process_memory_fraction(0.7 * torch.cuda.max_memory_allocated() / total)
