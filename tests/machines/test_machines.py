@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from adrem import _memory
 from adrem.machines import Machine, Solution, decide, make_machine, one_vs_rest
 from adrem.machines._losses import LOSSES
 
@@ -309,6 +310,19 @@ def test_weights_of_float32_rows_are_summed_in_double_precision(path: str) -> No
     solution = machine.solve(y.astype(np.intp), np.ones(len(y)), 1e-4)
     exact = machine.multiples(solution)[0] @ X.astype(np.float64)
     np.testing.assert_array_equal(machine.weights(solution)[0][0], exact.astype(np.float32))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_weights_are_those_of_all_rows_however_few_are_summed_at_a_time(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, weights = make_problem(3)
+    machine = build("hinge", path, "csr", X.astype(np.float32), 3)
+    solution = machine.solve(y, weights, C=1.0)
+    at_once, _ = machine.weights(solution)
+    monkeypatch.setattr(_memory, "ON_THE_WAY", 7 * 16 * 6)  # some seven rows
+    by_parts, _ = machine.weights(solution)
+    np.testing.assert_allclose(by_parts, at_once, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("path", PATHS)

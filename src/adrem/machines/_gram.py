@@ -57,7 +57,7 @@ class GramMachine(Machine):
 
     @classmethod
     def memory(cls, table: Outline, work: Work) -> int:
-        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work)
+        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work) + cls._memory_on_the_way(table)
         return cls._memory_of_matrix(table) + cls._memory_of_training(table.n_rows, work) + weights
 
     @classmethod

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem._memory import ON_THE_WAY, blocks_of
 from adrem._types import FloatArray, Matrix
 from adrem.machines._losses import Loss
 from adrem.machines._problems import Solution, Work, decide, one_vs_rest
@@ -25,8 +26,10 @@ BUDGET = 200_000_000
 TIRED = 20
 # Rows by which rounding errors are measured.
 SAMPLED = 256
-# Rows of a table that are made double precision at a time.
+# Dense rows that are made double precision at a time.
 CHUNK = 1024
+# What an entry of sparse rows takes where they are cut out and made double precision.
+BYTES_AN_ENTRY = 16
 
 
 class DeviceMemoryError(MemoryError):
@@ -149,6 +152,13 @@ class Machine(ABC):
     def _memory_of_weights(cls, n_weights: int, itemsize: int, work: Work) -> int:
         """Bytes of classifiers that have so many weights: made in double precision, kept, and put in one array."""
         return n_weights * work.n_problems * (16 * cls._at_once(work) + 2 * itemsize * work.n_kept)
+
+    @staticmethod
+    def _memory_on_the_way(table: Outline) -> int:
+        """Bytes of the rows that are in double precision at a time."""
+        if table.is_sparse:
+            return min(ON_THE_WAY, BYTES_AN_ENTRY * table.n_entries)
+        return 8 * min(CHUNK, table.n_rows) * table.n_features
 
     def _patience(self, n_rows: int, tired: bool) -> int:
         """Looks at a row after which a training is given up and counted as failed.
@@ -560,14 +570,22 @@ class Machine(ABC):
 
         One member at a time: a product rounds by the shape of its factors.
         """
-        if sp.issparse(self._table):
-            return np.stack([member @ self._table for member in multiples])
         sums = np.zeros((*multiples.shape[:2], self._table.shape[1]))
-        for first in range(0, self.n_rows, CHUNK):
-            rows = self._table[first : first + CHUNK].astype(np.float64, copy=False)
+        first = 0
+        for rows in self._double_precision():
+            last = first + rows.shape[0]
             for m, member in enumerate(multiples):
-                sums[m] += member[:, first : first + CHUNK] @ rows
+                sums[m] += member[:, first:last] @ rows
+            first = last
         return sums
+
+    def _double_precision(self) -> Iterator[Matrix]:
+        """The rows, so many at a time, in double precision; sparse ones as they are, since products copy them."""
+        if sp.issparse(self._table):
+            yield from blocks_of(self._table, 1 + BYTES_AN_ENTRY * self._table.nnz // self.n_rows)
+        else:
+            for first in range(0, self.n_rows, CHUNK):
+                yield self._table[first : first + CHUNK].astype(np.float64, copy=False)
 
     def rounding(self, solution: Solution, scores: Any) -> NDArray[np.float64]:
         """Tell how far scores, kept up in many small steps, are from those made anew in double precision.

@@ -75,7 +75,7 @@ class RowMachine(Machine):
         copied = max(table.n_bytes, 8 * table.n_entries) + 40 * table.n_features if table.is_sparse else 0
         # Dual variables and scores, as they are and apart by lanes; signs and multiples; labels and boxes.
         training = table.n_rows * (32 * n_lanes + 8 * n_source + at_once * (32 * work.n_problems + 64))
-        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work)
+        weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work) + cls._memory_on_the_way(table)
         return copied + training + 8 * table.n_features * (n_lanes + n_source) + weights
 
     def nothing(self, n_members: int) -> Solution:
