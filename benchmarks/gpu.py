@@ -1,20 +1,23 @@
 """Time of `fit` on a GPU, and where it goes: beside what the device can do at most, measured in the same process.
 
-    ADREM_DATA=folder python benchmarks/gpu.py [--loss hinge] [--rounds 3] [--tasks office made]
+    ADREM_DATA=folder python benchmarks/gpu.py [--loss hinge] [--rounds 3] [--tasks office made text]
 
-`office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes. 11 members
-of 20 iterations, C given. Counted are the products alone, and the bytes that they read and write at least; the ceilings
-are those of a large product of float32 (no TF32) and of a large copy.
+`office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes; `text` the
+million sparse texts of `make torture-full`, 2^20 features. 11 members of 20 iterations, C given. Counted are the
+products alone, and the bytes that they read and write at least; the ceilings are those of a large product of float32
+(no TF32) and of a large copy.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -27,8 +30,11 @@ import adrem._em
 from adrem import AdREM
 from adrem._memory import size_of
 from adrem.datasets import DomainPair, load
-from adrem.machines.torch import TorchGramMachine
+from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine
 from adrem.machines.torch._machine import TorchMachine
+
+sys.path.append(str(Path(__file__).parents[1]))
+from torture.large import make_text
 
 N_SOURCE, N_TARGET, N_FEATURES, N_CLASSES = 152_397, 55_388, 2048, 12
 
@@ -54,9 +60,16 @@ def made_rows(n_source: int = N_SOURCE, n_target: int = N_TARGET, seed: int = 0)
     return DomainPair(X, y, X_target, y_target)
 
 
+def made_text(n_rows: int = 500_000) -> DomainPair:
+    """Source and target of the same number of texts."""
+    (X, y), (X_target, y_target) = (make_text(n_rows, seed, seed * 12_346) for seed in (0, 1))
+    return DomainPair(X, y, X_target, y_target)
+
+
 TASKS: dict[str, tuple[Callable[[], DomainPair], float]] = {
     "office": (lambda: load("office-31-resnet50").pair("A-W"), 1e-3),
     "made": (made_rows, 1e-4),
+    "text": (made_text, 1e-2),
 }
 
 
@@ -127,6 +140,10 @@ def products(machine: Any, n_problems: int) -> tuple[float, float]:
     n_rows, size = machine.n_padded, machine._size
     if isinstance(machine, TorchGramMachine):
         return 2.0 * n_problems * n_rows**2, 4.0 * (n_rows**2 + 2 * n_problems * n_rows * (n_rows // size))
+    if isinstance(machine, TorchSparseRowMachine):
+        entries = machine._entries
+        n_entries, n_features = len(entries.values), len(entries.features)
+        return 6.0 * n_problems * n_entries, 4.0 * (6 * n_entries + n_problems * 2 * (n_entries + n_features))
     width = machine._rows.shape[1]
     return 6.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 3 * n_problems * width * (n_rows // size))
 
@@ -138,10 +155,8 @@ def report(
     data = make()
     model = AdREM(loss, C=C, device=device, random_state=0, n_estimators=members, n_iter=iterations)
     stated = model.fit_memory(data.X_source, data.y_source, X_target=data.X_target)
-    print(
-        f"\n{name}, {loss}: {len(data.X_source)} + {len(data.X_target)} rows, {data.X_source.shape[1]} features",
-        flush=True,
-    )
+    (n_source, n_features), n_target = data.X_source.shape, data.X_target.shape[0]
+    print(f"\n{name}, {loss}: {n_source} + {n_target} rows, {n_features} features", flush=True)
     totals: list[float] = []
     machines: list[Any] = []
     make_machine = adrem.machines.make_machine

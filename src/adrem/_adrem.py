@@ -469,7 +469,7 @@ class AdREM(DomainClassifier):
             from adrem.machines._devices import choose_device_path, machine_class
 
             path = choose_device_path(table, self.machine, self.memory_limit)
-            return int(machine_class(path).memory(table, self._work(domains)))
+            return int(machine_class(path, table).memory(table, self._work(domains)))
         plan = plan_machine(
             table,
             self._work(domains),

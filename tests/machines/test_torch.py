@@ -18,7 +18,7 @@ from adrem.machines._tables import Outline
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
-paths = pytest.mark.parametrize("path", ["gram", "rows"])
+paths = pytest.mark.parametrize("path", ["gram", "rows", "sparse rows"])
 losses = pytest.mark.parametrize("loss", list(LOSSES))
 N_ROWS, TIGHT = 50, 1e-3
 
@@ -32,7 +32,10 @@ def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[A
 
 
 def build(device: str, path: str, X: Any, n_classes: int, loss: str, **params: Any) -> Machine:
-    return make_machine(X, n_classes, loss, path=path, device=device, **{"tol": TIGHT, **params})
+    table = sp.csr_array(X) if path == "sparse rows" else X
+    return make_machine(
+        table, n_classes, loss, path=path.removeprefix("sparse "), device=device, **{"tol": TIGHT, **params}
+    )
 
 
 def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: NDArray[Any], C: float) -> Any:
@@ -52,7 +55,7 @@ def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_cla
     labels, weights = np.stack([y, y[::-1]]), np.stack([counts, counts[::-1]])
     found, expected = (build(where, path, X, n_classes, loss, fit_intercept=intercept) for where in (device, "cpu"))
     ours, theirs = (machine.solve(labels, weights, 0.5) for machine in (found, expected))
-    assert found.path.startswith(path)
+    assert found.path.startswith(path.removeprefix("sparse "))
     assert ours.n_failed.tolist() == theirs.n_failed.tolist() == [0, 0]
     np.testing.assert_allclose(
         objective(found, ours, labels, weights, 0.5), objective(expected, theirs, labels, weights, 0.5), rtol=1e-3
@@ -112,6 +115,26 @@ def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
 
 
 @devices
+@losses
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 300)) * (rng.random((700, 300)) < 0.05)
+    X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature of every row, and rows that have no other
+    labels, counts = rng.integers(0, 3, (2, 700)), rng.integers(0, 3, (2, 700)).astype(np.float64)
+    monkeypatch.setattr("adrem.machines.torch._sparse.DENSE", 128 * 8 * 50)  # some features at a time
+    monkeypatch.setattr("adrem.machines.torch._sparse.ORDERED", 6000)  # two blocks
+    found, expected = (build(where, "sparse rows", X.astype(dtype), 3, loss) for where in (device, "cpu"))
+    ours, theirs = (machine.solve(labels, counts, 0.1) for machine in (found, expected))
+    assert ours.n_failed.tolist() == [0, 0]
+    np.testing.assert_allclose(found.on_host(found.scores(ours)), expected.scores(theirs), atol=0.01)
+    np.testing.assert_allclose(found.weights(ours)[0], expected.weights(theirs)[0], atol=0.01)
+    norms = (machine.squared_norms(own, machine.scores(own)) for machine, own in ((found, ours), (expected, theirs)))
+    np.testing.assert_allclose(next(norms), next(norms), rtol=1e-2)
+    assert found.rounding(ours, found.scores(ours)).max() < (1e-4 if dtype == np.float32 else 1e-10)
+
+
+@devices
 @paths
 @losses
 def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str, loss: str) -> None:
@@ -147,17 +170,16 @@ def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str
 
 def test_the_path_is_chosen_by_the_shape() -> None:
     few, many = Outline.of(np.zeros((10, 5))), Outline.of(np.zeros((20_000, 5), np.float32))
-    sparse = Outline.of(sp.csr_array((20_000, 5), dtype=np.float32))
+    sparse, more = (Outline.of(sp.csr_array((n, 5), dtype=np.float32)) for n in (5_000, 20_000))
     assert choose_device_path(few, "auto", 2**30).name == "gram"
     assert choose_device_path(few, "rows", 2**30).name == "rows"
     assert choose_device_path(many, "auto", 2**40).name == "rows"
     assert choose_device_path(sparse, "auto", 2**40).name == "gram"
     with pytest.raises(ValueError, match="Raise memory_limit, or set machine='auto'"):
         choose_device_path(many, "gram", 2**20)
-    with pytest.raises(ValueError, match="device='cpu'"):
-        choose_device_path(sparse, "auto", 2**20)
-    with pytest.raises(ValueError, match="device='cpu'"):
-        choose_device_path(sparse, "rows", 2**40)
+    assert choose_device_path(sparse, "auto", 2**20).name == "rows"
+    assert choose_device_path(sparse, "rows", 2**40).name == "rows"
+    assert choose_device_path(more, "auto", 2**40).name == "rows"
 
 
 @paths

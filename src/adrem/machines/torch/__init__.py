@@ -2,5 +2,6 @@
 
 from adrem.machines.torch._gram import TorchGramMachine
 from adrem.machines.torch._rows import TorchRowMachine
+from adrem.machines.torch._sparse import TorchSparseRowMachine
 
-__all__ = ["TorchGramMachine", "TorchRowMachine"]
+__all__ = ["TorchGramMachine", "TorchRowMachine", "TorchSparseRowMachine"]

@@ -97,6 +97,25 @@ def score(by_block: Any, turn: int, solution: Any, grams: Any) -> None:  # noqa:
     torch.bmm(weights_by_part, rows.view(size, n_parts, -1).permute(1, 2, 0), out=search.scores)
 
 
+def score_entries(entries: Any, order: Any, turn: int, weights: Any, scores: Any) -> None:
+    """Scores of a block's sparse rows; a block is as many rows as there is room for scores."""
+    rows, values, columns = _entries_of_block(entries, int(order[turn]), scores.shape[1])
+    scores.zero_().index_add_(1, rows, weights[:, columns] * values)
+
+
+def spread_entries(entries: Any, order: Any, turn: int, steps: Any, weights: Any) -> None:
+    """Tell the weights of the steps of a block of sparse rows."""
+    rows, values, columns = _entries_of_block(entries, int(order[turn]), steps.shape[1])
+    weights.index_add_(1, columns, steps[:, rows] * values)
+
+
+def _entries_of_block(entries: Any, number: int, size: int) -> tuple[Any, Any, Any]:
+    ends = entries.ends[number * size : (number + 1) * size + 1]
+    rows = torch.repeat_interleave(torch.arange(size, device=ends.device), ends.diff())
+    part = slice(int(ends[0]), int(ends[-1]))
+    return rows, entries.values[part], entries.columns[part]
+
+
 def _settle_hinge(
     gram: Any, rates: Any, dual: Any, box: Any, signs: Any, scores: Any, turns: list[int]
 ) -> tuple[Any, Any]:

@@ -21,6 +21,8 @@ NEWTON_STEPS = 50
 # A tile of a product: so many problems, so many rows or features, and how deep it goes at a time. Long sums go to the
 # matrix units, in three products whose errors are those of float32 ("tf32x3"); for short ones these are no faster.
 TALL, WIDE, DEPTH = 64, 64, 32
+# Sparse rows: entries of a row, or rare features of a block, that a program has at a time, and problems.
+ENTRIES, FEATURES, PROBLEMS = 32, 16, 32
 
 
 @triton.jit
@@ -216,6 +218,68 @@ def _score(
 
 
 @triton.jit
+def _score_entries(
+    values, columns, ends, weights, scores, order, turn, size, n_problems, feature_stride, problem_stride, score_stride,
+    ENTRIES: tl.constexpr, PROBLEMS: tl.constexpr,
+):  # fmt: skip
+    """The score of a sparse row by some problems."""
+    i = tl.program_id(0)
+    problems = tl.program_id(1) * PROBLEMS + tl.arange(0, PROBLEMS)
+    there = problems < n_problems
+    row = tl.load(order + turn) * size + i
+    last = tl.load(ends + row + 1)
+    total = tl.zeros([PROBLEMS], scores.dtype.element_ty)
+    for first in range(tl.load(ends + row), last, ENTRIES):
+        k = first + tl.arange(0, ENTRIES)
+        value = tl.load(values + k, mask=k < last, other=0.0)
+        column = tl.load(columns + k, mask=k < last, other=0).to(tl.int64)
+        places = weights + column[:, None] * feature_stride + problems[None, :] * problem_stride
+        weight = tl.load(places, mask=(k < last)[:, None] & there[None, :], other=0.0)
+        total += tl.sum(value[:, None] * weight, 0)
+    tl.store(scores + problems.to(tl.int64) * score_stride + i, total, mask=there)
+
+
+@triton.jit
+def _spread_entries(
+    values, rows, features, feature_ends, block_ends, n_frequent, steps, weights, order, turn, n_problems,
+    most_frequent, step_stride, feature_stride, problem_stride, SIZE: tl.constexpr, FEATURES: tl.constexpr,
+    PROBLEMS: tl.constexpr,
+):  # fmt: skip
+    """Add the steps of a block, times its entries, to the weights: of a frequent feature, or of some rare ones."""
+    block, program = tl.load(order + turn), tl.program_id(0)
+    begin, frequent = tl.load(block_ends + block), tl.load(n_frequent + block)
+    problems = tl.program_id(1) * PROBLEMS + tl.arange(0, PROBLEMS)
+    wanted = problems < n_problems
+    steps += problems[None, :].to(tl.int64) * step_stride
+    weights += problems[None, :] * problem_stride
+    if program < most_frequent:
+        if program < frequent:
+            first = tl.load(feature_ends + begin + program)
+            k = first + tl.arange(0, SIZE)
+            there = k < tl.load(feature_ends + begin + program + 1)
+            row = tl.load(rows + k, mask=there, other=0)
+            value = tl.load(values + k, mask=there, other=0.0)
+            step = tl.load(steps + row[:, None], mask=there[:, None] & wanted[None, :], other=0.0)
+            places = weights + tl.load(features + begin + program).to(tl.int64) * feature_stride
+            total = tl.load(places, mask=wanted[None, :], other=0.0) + tl.sum(value[:, None] * step, 0)[None, :]
+            tl.store(places, total, mask=wanted[None, :])
+    else:
+        feature = begin + frequent + (program - most_frequent) * FEATURES + tl.arange(0, FEATURES)
+        inside = feature < tl.load(block_ends + block + 1)
+        first = tl.load(feature_ends + feature, mask=inside, other=0)
+        last = tl.load(feature_ends + feature + 1, mask=inside, other=0)
+        places = weights + tl.load(features + feature, mask=inside, other=0).to(tl.int64)[:, None] * feature_stride
+        mask = inside[:, None] & wanted[None, :]
+        total = tl.load(places, mask=mask, other=0.0)
+        for k in range(tl.max(last - first, 0)):
+            there = first + k < last
+            row = tl.load(rows + first + k, mask=there, other=0)
+            value = tl.load(values + first + k, mask=there, other=0.0)
+            total += value[:, None] * tl.load(steps + row[:, None], mask=mask, other=0.0)
+        tl.store(places, total, mask=mask)
+
+
+@triton.jit
 def _extremes(
     labels, box, dual, scores, lows, highs, n_rows, n_problems, FAR: tl.constexpr, LOGISTIC: tl.constexpr,
     WIDE: tl.constexpr,
@@ -292,6 +356,28 @@ def score(by_block: Any, turn: int, solution: Any, grams: Any) -> None:
     _score[grid](
         by_block, solution.primal, search.scores, search.order, turn, n_columns, n_problems, per_part, grams, SIZE=size,
         DEPTH=DEPTH, TALL=TALL, WIDE=wide, PRECISION="tf32x3", LINES=_lines(size * size, grid), num_warps=4,
+    )  # fmt: skip
+
+
+def score_entries(entries: Any, order: Any, turn: int, weights: Any, scores: Any) -> None:
+    """Scores of a block's sparse rows; a block is as many rows as there is room for scores."""
+    n_problems, size = scores.shape
+    at_once = min(PROBLEMS, triton.next_power_of_2(n_problems))
+    _score_entries[(size, triton.cdiv(n_problems, at_once))](
+        entries.values, entries.columns, entries.ends, weights, scores, order, turn, size, n_problems,
+        weights.stride(1), weights.stride(0), scores.stride(0), ENTRIES=ENTRIES, PROBLEMS=at_once, num_warps=1,
+    )  # fmt: skip
+
+
+def spread_entries(entries: Any, order: Any, turn: int, steps: Any, weights: Any) -> None:
+    """Tell the weights of the steps of a block of sparse rows."""
+    n_problems, size = steps.shape
+    at_once = min(PROBLEMS, triton.next_power_of_2(n_problems))
+    grid = (entries.most_frequent + triton.cdiv(entries.most_rare, FEATURES), triton.cdiv(n_problems, at_once))
+    _spread_entries[grid](
+        entries.values_by_feature, entries.rows_by_feature, entries.features, entries.feature_ends, entries.block_ends,
+        entries.n_frequent, steps, weights, order, turn, n_problems, entries.most_frequent, steps.stride(0),
+        weights.stride(1), weights.stride(0), SIZE=size, FEATURES=FEATURES, PROBLEMS=at_once, num_warps=2,
     )  # fmt: skip
 
 
