@@ -21,4 +21,4 @@ for panel, prior in zip(panels, ("uniform", "estimate"), strict=True):
     model = AdREM(class_prior=prior, random_state=0).fit(X_source, y_source, X_target=X_target)
     plot_class_shares(model, y_source=y_source, ax=panel)
     accuracy = 100 * np.mean(model.transduction_ == y_target)
-    panel.set_title(f"class_prior={prior!r}: {accuracy:.1f} % right")
+    panel.set_xlabel(f"share of the rows (%)\nclass_prior={prior!r}: {accuracy:.1f} % right")

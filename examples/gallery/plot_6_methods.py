@@ -33,7 +33,9 @@ methods = [
 accuracies = {}
 for method in methods:
     method.fit(X_source, y_source, X_target=X_target)
-    name = "AdREM, kernel='rbf'" if getattr(method, "kernel", None) == "rbf" else type(method).__name__
+    name = type(method).__name__
+    if isinstance(method, AdREM) and method.kernel == "rbf":
+        name += ", kernel='rbf'"
     accuracies[name] = 100 * np.mean(method.transduction_ == y_target)
 
 # %%

@@ -110,3 +110,23 @@ def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
     source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
     [price] = [role for role in assign_roles(source, target).shared if role.column == "price"]
     assert "if they are numbers, write them as 1234.5" in price.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "doubt"),
+    [
+        ([f"{k % 25},5" for k in range(N)], "another way of writing"),
+        (
+            [f"{k % 5}.5 cm" if k < N // 2 else f"{k % 5}.5" for k in range(N)],
+            "numbers in one file, and not in the other",
+        ),
+        ([f"{'north' if k < N // 2 else 'south'} {k % 3}" for k in range(N)], "no value that both files have"),
+        ([f"north {k % 3}" for k in range(N)], ""),
+    ],
+)
+def test_categories_that_may_be_something_else_are_doubted(values: list[str], doubt: str) -> None:
+    source, target = frames(width=values, n=range(0, 2 * N, 2))
+    [width] = [role for role in assign_roles(source, target).shared if role.column == "width"]
+    assert width.kind == "category"
+    assert bool(width.doubt) == bool(doubt)
+    assert doubt in width.doubt

@@ -62,4 +62,6 @@ def test_missing_and_unknown_and_made(home: Path, monkeypatch: pytest.MonkeyPatc
     assert verify("office-caltech-surf", home).status == "missing"
     assert verify("digits-shift", home).status == "ok"
     accept_any_content(monkeypatch, NAME)
-    assert verify(NAME, home).status == "unknown"
+    status, findings = verify(NAME, home)
+    assert status == "unknown"
+    assert load(NAME, home).checksum in findings[-1]

@@ -101,7 +101,7 @@ def test_names_do_not_leave_the_picture() -> None:
 
 def test_rows_without_labels_are_pale(arcs: DomainPair) -> None:
     ax: Any = plot_domains(arcs.X_source, arcs.X_target, y_source=arcs.y_source)
-    assert key(ax) == ["source, 60 rows", "target, 60 rows", "no label"]
+    assert key(ax) == ["source, 60 rows", "target, 60 rows, no label"]
     assert ax.get_legend().get_lines()[-1].get_color() == PALE
     assert (n_points(ax), len(looks(ax))) == (120, 3)
     assert_legible(ax)
@@ -114,7 +114,7 @@ def test_some_rows_may_have_no_label(arcs: DomainPair) -> None:
     assert key(ax)[-1] == "no label"
     assert sum(len(own.get_offsets()) for own in ax.collections if own.get_sizes()[0] == 1.5 * 24) == 60 + 20
     ax = plot_domains(arcs.X_source, arcs.X_target, labels=np.full(60, np.nan))
-    assert (len(ax.texts), key(ax)[-1], n_points(ax)) == (0, "no label", 120)
+    assert (len(ax.texts), key(ax)[-1], n_points(ax)) == (0, "target, 60 rows, no label", 120)
 
 
 def test_of_many_classes_the_most_common_have_marks() -> None:

@@ -57,7 +57,8 @@ def predict(
             truth = as_labels(select(table, [target_label], "--target-label")[target_label])
         rows, report = make_rows(bundle, table)
     if report.missing_columns:
-        say_wrapped(f"- not in {table.name}, taken as missing: {', '.join(report.missing_columns)}")
+        missing = ", ".join(report.missing_columns)
+        say_wrapped(f"! not in {table.name}, though the model learnt from it: {missing}. The labels may be far off.")
     strange = [name for name in report.new_columns if name not in (*kept, target_label, bundle.about.get("label"))]
     if strange:
         say_wrapped(f"- not known to the model, left out: {', '.join(strange)}")

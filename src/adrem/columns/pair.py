@@ -251,6 +251,8 @@ def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, ta
             notes.append(f"column {role.column!r} is left out: {role.kind}, {role.reason}")
         elif role.kind == "text":
             notes.append(f"column {role.column!r} is text ({role.reason}): {len(recipe.terms[role.column])} terms")
+        elif role.doubt:
+            notes.append(f"column {role.column!r} is taken for categories, but {role.doubt}")
     for kind, names in (("numbers", roles.of_kind("number")), ("categories", roles.of_kind("category"))):
         if names:
             notes.append(f"{kind}: {_some(names)}")

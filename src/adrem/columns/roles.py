@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ FEW = 20
 DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
 # And amounts with a sign of their unit, or in another way of writing numbers.
 AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[A-Z]{3})?\s*$"
+HINT = "; if they are numbers, write them as 1234.5"
 SAMPLE = 10_000
 # What stands for a missing value in a text file.
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
@@ -28,11 +29,12 @@ MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
 
 @dataclass(frozen=True)
 class Role:
-    """A column, what it is taken for, and why, in a few words."""
+    """A column, what it is taken for, and why, in a few words; and what makes that doubtful, if anything does."""
 
     column: str
     kind: Kind
     reason: str
+    doubt: str = ""
 
     @property
     def is_learnt(self) -> bool:
@@ -115,7 +117,23 @@ def _role(source: Series, target: Series, is_text: bool) -> Role:
             return Role(name, "identifier", "it counts the rows")
         odd = n_values - n_numbers
         return Role(name, "number", f"{odd} value(s) that are no numbers" if odd else "numbers")
-    return _role_of_strings(name, values)
+    role = _role_of_strings(name, values)
+    return replace(role, doubt=_doubt(source, target, values, role)) if role.kind == "category" else role
+
+
+def _doubt(source: Series, target: Series, values: list[Series], role: Role) -> str:
+    """Why a column that is taken for categories may be something else."""
+    shares = [
+        (own.len() - own.null_count()) / max(1, len(given))
+        for own, given in zip(map(as_numbers, (source, target)), values, strict=True)
+    ]
+    if max(shares) > UNIQUE and min(shares) <= UNIQUE and all(map(len, values)):
+        return "has numbers in one file, and not in the other: write them alike, as 1234.5"
+    if HINT in role.reason:
+        return "looks like numbers in another way of writing: write them as 1234.5"
+    if all(map(len, values)) and set(values[0].unique()).isdisjoint(values[1].unique()):
+        return "has no value that both files have"
+    return ""
 
 
 def _counts_rows(numbers: Series) -> bool:
@@ -154,7 +172,7 @@ def _role_of_strings(name: str, of_files: list[Series]) -> Role:
     if words >= WORDS:
         return Role(name, "text", f"{words:.0f} words a row")
     numeric = n_distinct > FEW and int(sample.str.contains(AMOUNT).sum()) > UNIQUE * len(sample)
-    hint = "; if they are numbers, write them as 1234.5" if numeric else ""
+    hint = HINT if numeric else ""
     if n_distinct > FEW and all(series.n_unique() > UNIQUE * len(series) for series in of_files if len(series)):
         return Role(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows{hint}")
     return Role(name, "category", f"{n_distinct} distinct values{hint}")

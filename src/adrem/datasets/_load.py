@@ -157,18 +157,22 @@ def _assemble(entry: Entry, found: list[Found], tables: dict[str, Table]) -> Dat
 
 def check_content(entry: Entry, data: DataSet) -> None:
     """Raise unless the content is that of the published data set, as far as it is known."""
+    difference = difference_of(entry, data)
+    if difference is not None:
+        raise DamagedDataError(
+            f"What was read as {entry.name} is not the published data set: {difference}. `adrem datasets verify "
+            f"{entry.name}` tells which file; get it anew, or pass verify=False if the change is yours."
+        )
+
+
+def difference_of(entry: Entry, data: DataSet) -> str | None:
+    """Tell in what the content is not that of the published data set, as far as it is known."""
     rows = {key: domain.X.shape[0] for key, domain in data.domains.items()}
     if entry.rows is not None and rows != entry.rows:
-        raise DamagedDataError(_altered(entry, f"it has rows {rows} in place of {entry.rows}"))
+        return f"it has rows {rows} in place of {entry.rows}"
     if entry.checksum is not None and data.checksum != entry.checksum:
-        raise DamagedDataError(_altered(entry, "its content has another checksum"))
-
-
-def _altered(entry: Entry, difference: str) -> str:
-    return (
-        f"What was read as {entry.name} is not the published data set: {difference}. `adrem datasets verify "
-        f"{entry.name}` tells which file; get it anew, or pass verify=False if the change is yours."
-    )
+        return f"its content has another checksum, {data.checksum} in place of {entry.checksum}"
+    return None
 
 
 def as_float(X: Any) -> Any:

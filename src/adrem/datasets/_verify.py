@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from adrem.datasets._load import check_content, find_files, load
+from adrem.datasets._load import difference_of, find_files, load
 from adrem.datasets._registry import find_entry
 from adrem.exceptions import DamagedDataError, DataNotFoundError
 
@@ -69,8 +69,11 @@ def verify(name: str, data_home: str | os.PathLike[str] | None = None) -> Verdic
     findings = [f"{item.place}: {words[item.known]}" for item in found]
     try:
         data = load(name, data_home, verify=False)
-        check_content(entry, data)
     except DamagedDataError as error:
         return Verdict("damaged", [*findings, str(error)])
-    status = "ok" if entry.checksum is not None else "unknown"
-    return Verdict(status, [*findings, f"content: {'as published' if status == 'ok' else 'no checksum is known'}"])
+    difference = difference_of(entry, data)
+    if difference is not None:
+        return Verdict("damaged", [*findings, f"content: not the published one, {difference}"])
+    if entry.checksum is None:
+        return Verdict("unknown", [*findings, f"content: checksum {data.checksum}, and none is known to compare with"])
+    return Verdict("ok", [*findings, "content: as published"])

@@ -22,6 +22,8 @@ from adrem.diagnostics._voices import Voice, voices
 from adrem.preprocessing import transform_pair
 
 UNCERTAIN = 20  # rows that are named
+# A class has come back if it had less than this part of an equal share, and now has so many times more rows.
+HARDLY, MORE = 0.25, 2
 # Parameters that the classifier of the source alone shares with a model.
 ALIKE = ("fit_intercept", "kernel", "gamma", "degree", "coef0")
 BINS = 10
@@ -190,11 +192,19 @@ class Examination:
             prior=self.prior,
             rng=self.rng,
         )
-        return evidence, judge(evidence, self.lost, self.n_changed)
+        return evidence, judge(evidence, self.lost, self.n_changed, self.revived)
 
     @property
     def n_changed(self) -> int:
         return int(np.count_nonzero(self.before != self.after))
+
+    @property
+    def revived(self) -> list[Any]:
+        """Classes that hardly any row was labelled with before adapting, and more are now."""
+        n_classes = len(self.labels)
+        before, after = (np.bincount(own, minlength=n_classes) for own in (self.before, self.after))
+        found = (before * n_classes < HARDLY * len(self.before)) & (after >= np.maximum(1, MORE * before))
+        return [label for label, is_revived in zip(self.labels, found, strict=True) if is_revived]
 
     @property
     def lost(self) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from adrem.diagnostics._evidence import Evidence
+from adrem.diagnostics._evidence import Evidence, Sides
 
 # Neighbours agree less often, and not by chance.
 CHANCE = 1.0
@@ -63,17 +63,15 @@ class Verdict:
         }[self.choice]
 
 
-def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdict:
+def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, revived: list[Any]) -> Verdict:
     """The verdict of the evidence; its rules and what they are worth are in docs/diagnosis.md."""
     reasons, doubts = [], []
     near = evidence.neighbours
     if near is not None:
-        said = f"{_percent(near.adapted)} of neighbours, {_percent(near.source)} before."
+        said = _of_neighbours(near, evidence.neighbours_z)
         if evidence.neighbours_z < -CHANCE:
-            reason = f"Rows that are alike have the same label less often than before adapting: {said}"
-            return Verdict("source", [reason])
-        often = "more often than" if evidence.neighbours_z > CHANCE else "as often as"
-        reasons.append(f"Rows that are alike have the same label {often} before adapting: {said}")
+            return _fallen(said, revived)
+        reasons.append(said)
     back = evidence.circular
     if back is None:
         doubts.append("All target rows have one label.")
@@ -101,6 +99,20 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int) -> Verdic
     if doubts:
         return Verdict("unsure", doubts, same=not n_changed)
     return Verdict("adapted", reasons if n_changed else [], same=not n_changed)
+
+
+def _of_neighbours(near: Sides, z: float) -> str:
+    often = "less often than" if z < -CHANCE else "more often than" if z > CHANCE else "as often as"
+    said = f"{_percent(near.adapted)} of neighbours, {_percent(near.source)} before."
+    return f"Rows that are alike have the same label {often} before adapting: {said}"
+
+
+def _fallen(said: str, revived: list[Any]) -> Verdict:
+    """The verdict where neighbours agree less often: labels of fewer classes agree more easily, and prove nothing."""
+    if not revived:
+        return Verdict("source", [said])
+    named = ", ".join(map(repr, revived))
+    return Verdict("unsure", [f"{said} But before, hardly any row was labelled {named}: fewer labels agree easily."])
 
 
 def _percent(share: float) -> str:

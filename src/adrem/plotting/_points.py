@@ -37,6 +37,11 @@ class Side(NamedTuple):
     def is_target(self) -> bool:
         return self.name == "target"
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether no label is known."""
+        return set(self.known()) == {None}
+
     def known(self) -> list[Any]:
         """The label of each point, None where there is none."""
         if self.labels is None:
@@ -73,10 +78,16 @@ def draw_classes(ax: Axes, sides: list[Side]) -> list[Any]:
         np.concatenate(ranks),
         np.repeat([side.is_target for side in sides], [len(side.points) for side in sides]),
     )
-    handles = [_handle("o", INK, side.caption, filled=side.is_target) for side in sides]
+    handles = [_key_of(side) for side in sides]
     others = [f"{n_more} more classes"] if n_more else []
-    others += ["no label"] if any(None in side.known() for side in sides) else []
+    others += ["no label"] if any(None in side.known() and not side.is_bare for side in sides) else []
     return handles + ([_handle(".", PALE, " or ".join(others), filled=True)] if others else [])
+
+
+def _key_of(side: Side) -> Any:
+    if side.is_bare:
+        return _handle(".", PALE, f"{side.caption}, no label", filled=side.is_target)
+    return _handle("o", INK, side.caption, filled=side.is_target)
 
 
 def _marked(sides: list[Side]) -> tuple[dict[Any, int], int]:
@@ -93,7 +104,7 @@ def _write_names(
     low, high = points.min(axis=0), points.max(axis=0)
     flat = (points - low) / np.where(high > low, high - low, 1.0)  # on a square from 0 to 1
     for k, spot in enumerate(_spots(flat, ranks, of_target, max(map(_width, names), default=0.0))):
-        _scatter(ax, points[[spot]], MARKS[k], COLOURS[k], filled=True, large=True)
+        _scatter(ax, points[[spot]], MARKS[k], COLOURS[k], filled=bool(of_target[spot]), large=True)
         to_left = flat[spot, 0] + _width(names[k]) > 1
         ax.annotate(
             names[k],
