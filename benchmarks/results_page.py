@@ -18,6 +18,7 @@ from adrem.benchmark.results import TableResult, read_results
 from adrem.benchmark.tables import as_markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
+HEAD = "---\nhide: [toc]\n---\n\n# Results"  # its tables are wide
 FIGURES = {
     "toy-rotated": "A target rotated against its source: the classifier turns as more of the target joins in.",
     "toy-balance": "A target whose classes are not equally common: without balanced draws the loss falls further, and "
@@ -70,7 +71,7 @@ def make_comparison(results: list[TableResult]) -> str:
 
 def make_page() -> str:
     results = read_tables()
-    parts = ["# Results", (DOCS / "results" / "run.md").read_text("utf-8").strip()]
+    parts = [HEAD, (DOCS / "results" / "run.md").read_text("utf-8").strip()]
     parts += ["## All methods", "Accuracy in percent, mean over all pairs of each table.", make_overview(results)]
     parts += ["## Means that were published", make_comparison(results)]
     parts += ["## Tables", *(as_markdown(result).strip() for result in results)]

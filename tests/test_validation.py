@@ -33,7 +33,7 @@ def with_value(value: float) -> Any:
     [
         ({"X": with_value(np.nan)}, "NaN"),
         ({"X": with_value(np.inf)}, "infinity"),
-        ({"X_target": with_value(np.nan)}, "Input X_target contains NaN"),
+        ({"X_target": with_value(np.nan)}, "Input X_target contains NaN. Fill them, for example by"),
         ({"X_target": with_value(-np.inf)}, "infinity"),
         ({"X_target": X[:, 0]}, "X_target can't be read: Expected 2D array, got 1D array"),
         ({"X_target": []}, "X_target can't be read: Expected 2D array"),

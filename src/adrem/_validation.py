@@ -250,7 +250,8 @@ def _read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
             input_name="X_target",
         )
     except ValueError as error:
-        raise ValueError(f"X_target can't be read: {error}") from error
+        advice = " Fill them, for example by sklearn.impute.SimpleImputer." if "contains NaN" in str(error) else ""
+        raise ValueError(f"X_target can't be read: {error}{advice}") from error
     if rows.shape[0] == 0:
         raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
     if rows.shape[1] != estimator.n_features_in_:

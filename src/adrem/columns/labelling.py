@@ -86,5 +86,9 @@ class RowTexts(Sequence[str]):
 
     def __getitem__(self, row: Any) -> Any:
         values = self._frame.row(row, named=True)
-        said = [str(values[name]) if self._alone else f"{name} {values[name]}" for name in self._said]
+        said = [str(values[name]) if self._alone else f"{name} {_short(values[name])}" for name in self._said]
         return ", ".join([*(str(values[name]) for name in self._named), *said])
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
