@@ -41,3 +41,17 @@ def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
     local = adrem.AdREM("log_loss", C=C, n_estimators=1, n_iter=5, random_state=0)
     local.fit(data.X_source, data.y_source, X_target=data.X_target)
     assert found == pytest.approx(100 * np.mean(local.transduction_ == data.y_target), abs=1.0)
+
+
+@pytest.mark.nightly  # takes minutes
+def test_three_members_of_the_svm_are_within_a_point_of_the_local_ones(spark: Any, data: DomainPair) -> None:
+    from adrem.spark import AdREM
+
+    frame = table(spark, data).coalesce(2).persist()
+    model = AdREM(loss="hinge", C=C, nEstimators=3, nIter=5, seed=0).fit(frame)
+    found = 100 * np.mean(np.array(column(model.transform(frame.where("domain < 0")), "prediction")) == data.y_target)
+    shares = [
+        100 * np.mean(local.fit(data.X_source, data.y_source, X_target=data.X_target).transduction_ == data.y_target)
+        for local in (adrem.AdREM("hinge", C=C, n_estimators=3, n_iter=5, random_state=seed) for seed in range(10))
+    ]
+    assert found == pytest.approx(np.mean(shares), abs=1.0)

@@ -48,11 +48,16 @@ class TorchSparseRowMachine(TorchMachine):
     block: ClassVar[int] = 128
 
     def _make_blocks(self) -> Blocks:
+        self._in_turn = torch.arange(self._n_blocks, device=self.device)
+        grams = torch.zeros((self._n_blocks, self._size, self._size), dtype=self.dtype, device=self.device)
+        self._entries = self._arranged(grams)
+        return blocks_of(grams, self._on_device(self._norms, self.dtype))
+
+    def _arranged(self, grams: Any) -> Entries:
+        """Put the entries on the device, and on the way the products of every block's rows into its Gram matrix."""
         shuffled = self._table[self._order]
         ends = np.append(shuffled.indptr, np.full(self.n_padded - self.n_rows, shuffled.indptr[-1])).astype(np.int64)
         values, columns = (torch.from_numpy(own).to(self.device) for own in (shuffled.data, shuffled.indices))
-        self._in_turn = torch.arange(self._n_blocks, device=self.device)
-        grams = torch.zeros((self._n_blocks, self._size, self._size), dtype=self.dtype, device=self.device)
         parts: list[ByFeature] = []
         last = 0
         for some in grams.split(max(1, ORDERED * self._n_blocks // max(1, shuffled.nnz))):
@@ -63,7 +68,7 @@ class TorchSparseRowMachine(TorchMachine):
             parts.append(_by_feature(values[among], columns[among], rows, self._n_primal, *some.shape[:2]))
             _add_products(parts[-1], some)
         by_feature = ByFeature(*(torch.cat(own) for own in zip(*parts, strict=True)))
-        self._entries = Entries(
+        return Entries(
             values,
             columns.int(),
             torch.from_numpy(ends).to(self.device),
@@ -76,7 +81,6 @@ class TorchSparseRowMachine(TorchMachine):
             int(by_feature.n_frequent.max()),
             int((by_feature.n_features - by_feature.n_frequent).max()),
         )
-        return blocks_of(grams, self._on_device(self._norms, self.dtype))
 
     @property
     def _n_primal(self) -> int:
