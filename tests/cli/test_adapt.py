@@ -82,11 +82,11 @@ def test_a_saved_model_labels_more(adrem: Command, files: Path) -> None:
     shuffled.write_csv(files / "fewer.csv")
     code, _, err = adrem("predict", "m.adrem", "fewer.csv", "-o", "-", "--keep", "verdict")
     assert code == 0
-    assert "! not in fewer.csv, though the model learnt from it: price." in err
+    assert "! not in fewer.csv, though the model learnt from it: 'price'." in err
     assert "left out" not in err
     pl.read_csv(files / "more.csv").with_columns(colour=pl.lit("red")).write_csv(files / "wider.csv")
     code, _, err = adrem("predict", "m.adrem", "wider.csv", "-o", "-", "--id", "id")
-    assert "not known to the model, left out: colour" in err
+    assert "not known to the model, left out: 'colour'" in err
     model = load(files / "m.adrem")
     assert isinstance(model, AdREM)
 

@@ -45,7 +45,7 @@ def predict(
     from adrem._persistence import load_bundle
     from adrem.columns import read_file
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import as_labels, select
+    from adrem.columns.pair import as_labels, select, some_names
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
@@ -57,11 +57,11 @@ def predict(
             truth = as_labels(select(table, [target_label], "--target-label")[target_label])
         rows, report = make_rows(bundle, table)
     if report.missing_columns:
-        missing = ", ".join(report.missing_columns)
+        missing = some_names(report.missing_columns)
         say_wrapped(f"! not in {table.name}, though the model learnt from it: {missing}. The labels may be far off.")
     strange = [name for name in report.new_columns if name not in (*kept, target_label, bundle.about.get("label"))]
     if strange:
-        say_wrapped(f"- not known to the model, left out: {', '.join(strange)}")
+        say_wrapped(f"- not known to the model, left out: {some_names(strange)}")
     for name, count in report.filled.items():
         say_wrapped(f"- {count} value(s) of {name!r} are missing or no numbers: the median takes their place")
     for name, count in report.unknown_values.items():

@@ -255,10 +255,10 @@ def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, ta
             notes.append(f"column {role.column!r} is taken for categories, but {role.doubt}")
     for kind, names in (("numbers", roles.of_kind("number")), ("categories", roles.of_kind("category"))):
         if names:
-            notes.append(f"{kind}: {_some(names)}")
+            notes.append(f"{kind}: {some_names(names)}")
     for table, names in ((source, roles.only_source), (target, roles.only_target)):
         if names:
-            notes.append(f"only in {table.name}, left out: {_some(names)}")
+            notes.append(f"only in {table.name}, left out: {some_names(names)}")
     return notes + _look_alikes(roles) + _gaps(roles, recipe, report)
 
 
@@ -288,7 +288,8 @@ def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _some(names: list[str]) -> str:
+def some_names(names: list[str]) -> str:
+    """Names for a line, of many only the first."""
     return ", ".join(map(repr, names[:SHOWN])) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
