@@ -41,8 +41,12 @@ def test_columns_of_another_kind(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     refuse(frame.withColumn("features", sf.lit(1.0)), "must hold vectors", TypeError)
-    refuse(frame.withColumn("label", sf.lit("a")), "must hold numbers; make them by StringIndexer", TypeError)
-    refuse(frame.withColumn("domain", sf.lit("a")), "must hold numbers", TypeError)
+    refuse(
+        frame.withColumn("label", sf.lit("a")),
+        "must hold numbers; make them by StringIndexer, handleInvalid='keep'",
+        TypeError,
+    )
+    refuse(frame.withColumn("domain", sf.lit("a")), "must hold numbers, below 0 for the target", TypeError)
 
 
 def test_rows_that_are_not_there(frame: Any) -> None:

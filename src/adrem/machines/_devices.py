@@ -55,7 +55,7 @@ def find_device(name: str) -> Any:
     if name == TORCH_CPU:
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise ValueError(f"device={name!r}: PyTorch finds no GPU here. Set device='cpu'.")
+        raise ValueError(f"device={name!r}: PyTorch finds no GPU here. Set device='cpu', or 'auto'.")
     return torch.device("cuda", torch.cuda.current_device())
 
 

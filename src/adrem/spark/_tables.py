@@ -22,12 +22,18 @@ ROW, FEATURES, LABEL, IS_TARGET = "row", "features", "label", "is_target"
 MOST_CLASSES = 1000
 
 
+NUMBERS = {
+    "labelCol": "numbers; make them by StringIndexer, handleInvalid='keep', fitted on source rows that have a label",
+    "domainCol": "numbers, below 0 for the target; make them by when(..., -1).otherwise(0)",
+}
+
+
 def check_columns(dataset: DataFrame, features: str, **numbers: str) -> None:
     """Refuse a DataFrame without the columns that are needed, or with something else in them."""
     types = {field.name: field.dataType for field in dataset.schema.fields}
     _check_type(types, "featuresCol", features, VectorUDT, "vectors (pyspark.ml.linalg); make them by VectorAssembler")
     for param, column in numbers.items():
-        _check_type(types, param, column, NumericType, "numbers; make them by StringIndexer")
+        _check_type(types, param, column, NumericType, NUMBERS[param])
 
 
 def _check_type(types: dict[str, DataType], param: str, column: str, kind: type, wanted: str) -> None:
