@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from adrem._classifier import BYTES_A_SCORE, DomainClassifier
 from adrem._em import Member, Task
@@ -225,7 +225,7 @@ class AdREM(DomainClassifier):
         "verbose": ["verbose"],
         "machine": [StrOptions({"auto", "gram", "rows"})],
         "memory_limit": [Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto", "torch-cpu"})],
+        "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
     }
 
     def __init__(
