@@ -66,7 +66,8 @@ def _against_liblinear(X: Any, y: Any, C: float, loss: str, path: str) -> str:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            model = AdREM(loss=loss, C=C, machine=path, tol=TOL, random_state=0).fit(X, y)  # type: ignore[arg-type]
+            params: dict[str, Any] = {"loss": loss, "C": C, "machine": path}
+            model = AdREM(**params, tol=TOL, random_state=0).fit(X, y)
         except ValueError:
             return REFUSED
     warned = any(issubclass(item.category, (PrecisionWarning, ConvergenceWarning)) for item in said)

@@ -1,4 +1,4 @@
-"""Dual coordinate descent, compiled by numba: the only compiled code of the package.
+"""Dual coordinate descent, compiled by numba: all compiled code of the package that runs on the CPU.
 
 The kernels train many binary problems on the same rows at once: problem ``p`` belongs to member ``p // n_problems`` and
 separates one class from the rest. Its row ``i`` enters the weight vector with a multiple between zero and ``box[i]``,
