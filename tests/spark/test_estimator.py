@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,6 @@ def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
         ({"nEstimators": "many"}, "nEstimators"),
         ({"classPrior": "estimate"}, "classPrior must be 'uniform', 'source'"),
         ({"classPrior": 3}, "classPrior"),
-        ({"n_iter": 3}, "AdREM has no parameter n_iter"),
     ],
 )
 def test_bad_parameters_are_refused_at_once(params: dict[str, Any], message: str) -> None:
@@ -146,6 +146,28 @@ def test_bad_parameters_are_refused_at_once(params: dict[str, Any], message: str
 
     with pytest.raises((ValueError, TypeError), match=message):
         AdREM(**params)
+    with pytest.raises((ValueError, TypeError), match=message):
+        AdREM().setParams(**params)
+
+
+def test_names_that_are_no_parameters_are_refused() -> None:
+    from adrem.spark import AdREM
+
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_iter'"):
+        AdREM(n_iter=3)
+    with pytest.raises(TypeError, match=r"AdREM has no parameter n_iter: \['C', 'aggregationDepth', "):
+        AdREM().setParams(n_iter=3)
+    with pytest.raises(TypeError, match="keyword arguments"):
+        AdREM("features")
+
+
+def test_the_signature_tells_every_parameter_and_its_default() -> None:
+    from adrem.spark import AdREM
+
+    estimator = AdREM()
+    told = {name: parameter.default for name, parameter in signature(AdREM).parameters.items()}
+    assert told == {param.name: estimator.getOrDefault(param) for param in estimator.params}
+    assert not any(estimator.isSet(param) for param in estimator.params)
 
 
 def test_every_parameter_has_its_setter_and_getter() -> None:

@@ -95,7 +95,7 @@ def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> N
     assert spark.read.text(f"{path}/metadata").first()[0].find('"class":"adrem.spark.AdREM"') > 0
 
 
-def test_another_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
+def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
     from pyspark.sql import functions as sf
 
     from adrem.spark import AdREM, AdREMModel
@@ -107,6 +107,8 @@ def test_another_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_pat
     newer.write.text(str(tmp_path / "newer" / "metadata"))
     with pytest.raises(UnreadableModelError, match="has format 99, and this version of adrem reads format 1"):
         AdREMModel.load(str(tmp_path / "newer"))
+    with pytest.raises(UnreadableModelError, match=r"model holds a model .* not an estimator: use AdREMModel\.load\."):
+        AdREM.load(str(tmp_path / "model"))
     AdREM().save(str(tmp_path / "estimator"))
     with pytest.raises(UnreadableModelError, match=r"holds a adrem\.spark\.AdREM, not a model"):
         AdREMModel.load(str(tmp_path / "estimator"))

@@ -28,11 +28,36 @@ from adrem.datasets import DomainPair
 
 @dataclass(frozen=True)
 class Method:
-    """A way to label a target: `make` gives its estimator for a seed.
+    """A way to label a target.
 
-    `published` lists the names under which others print it. `once` holds where the seed does nothing but draw the folds
-    that choose C: on a table that takes all rows, one repetition tells enough. `version` goes up when a change of the
-    package changes the method's results, so that stored ones are not taken for new ones.
+    Parameters
+    ----------
+    name : str
+        The name by which it is found.
+    title : str
+        A name for people.
+    make : callable
+        Gives its estimator for a seed. This has ``fit(X, y, X_target=...)`` and ``transduction_``.
+    published : tuple of str, default=()
+        Names under which others print it.
+    once : bool, default=False
+        Whether the seed does nothing but draw the folds that choose C: on a table that takes all rows, one repetition
+        then tells enough.
+    version : int, default=1
+        Goes up when a change of the package changes the method's results, so that stored ones are not taken for new
+        ones.
+
+    See Also
+    --------
+    find_methods : Those of the benchmark.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.benchmark import Method
+    >>> method = Method("single", "Ad-REM, one member", lambda seed: AdREM(n_estimators=1, random_state=seed))
+    >>> method.make(3)
+    AdREM(n_estimators=1, random_state=3)
     """
 
     name: str
@@ -43,12 +68,51 @@ class Method:
     version: int = 1
 
     def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
-        """Labels for the target, and the fitted estimator. The target's labels are not looked at."""
+        """Label the target of a pair, whose own labels are not looked at.
+
+        Parameters
+        ----------
+        data : DomainPair
+            Rows of both domains, and labels of the source.
+        seed : int
+            The seed, which is the number of the repetition in the benchmark.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_target,)
+            Labels for the target.
+        model : estimator
+            What was fitted.
+
+        Examples
+        --------
+        >>> from adrem.benchmark import find_methods
+        >>> from adrem.datasets import make_rotated_arcs
+        >>> pair = make_rotated_arcs(random_state=0)
+        >>> for method in find_methods(["source-svm", "adrem-svm"]):
+        ...     labels, model = method.label(pair, seed=0)
+        ...     print(f"{method.title}: {(labels == pair.y_target).mean():.2f}")
+        Source SVM: 0.63
+        Ad-REM SVM: 1.00
+        """
         model = self.make(seed).fit(data.X_source, data.y_source, X_target=data.X_target)
         return model.transduction_, model
 
     def parameters(self) -> dict[str, Any]:
-        """All parameters of the estimator but its seed, which is the repetition's."""
+        """Tell all parameters of the estimator that decide on its labels, but the seed, which is the repetition's.
+
+        Returns
+        -------
+        dict
+            The parameters by name.
+
+        Examples
+        --------
+        >>> from adrem.benchmark import find_methods
+        >>> parameters = find_methods(["adrem-lr"])[0].parameters()
+        >>> parameters["loss"], parameters["n_iter"]
+        ('log_loss', 20)
+        """
         params = self.make(0).get_params(deep=False)
         return {key: value for key, value in params.items() if key not in ("random_state", "n_jobs", "verbose")}
 
@@ -98,7 +162,29 @@ METHODS = {
 
 
 def find_methods(names: Iterable[str] | None = None) -> list[Method]:
-    """Methods by name, in the order given, and those of skada as `skada:NAME`; all of ours by default or by `all`."""
+    """Find methods by name.
+
+    Parameters
+    ----------
+    names : iterable of str, default=None
+        Names of ours, and classifiers of skada as ``skada:NAME``. ``"all"`` stands for all of ours, and so does None.
+
+    Returns
+    -------
+    list of Method
+        The methods, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If there is no method of a name. The message says which there are.
+
+    Examples
+    --------
+    >>> from adrem.benchmark import find_methods
+    >>> [method.title for method in find_methods(["adrem-svm", "gfk"])]
+    ['Ad-REM SVM', 'Geodesic flow kernel']
+    """
     from adrem.benchmark.peers import PREFIX, find_peer
 
     given = ["all"] if names is None else [name.strip() for name in names]

@@ -24,8 +24,22 @@ METHODS = ("source-svm", "source-lr", "adrem-svm", "adrem-lr")
 class Draw:
     """Which rows a repetition takes: all by default.
 
-    `per_class` takes so many rows of every class from the source, `fewer` in their place from the domains it names.
-    `n_source` and `n_target` take so many rows at random.
+    Parameters
+    ----------
+    per_class : int, default=None
+        How many rows of every class to take from the source.
+    fewer : dict of str to int, default={}
+        How many to take in their place from the domains that it names.
+    n_source : int, default=None
+        How many rows to take from the source, whatever their class, unless `per_class` says.
+    n_target : int, default=None
+        How many rows to take from the target.
+
+    Examples
+    --------
+    >>> from adrem.benchmark import find_protocols
+    >>> find_protocols("amazon-standard", "400")[0].draw
+    Draw(per_class=None, fewer={}, n_source=1600, n_target=400)
     """
 
     per_class: int | None = None
@@ -34,7 +48,31 @@ class Draw:
     n_target: int | None = None
 
     def source_rows(self, domain: str, labels: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Positions of the rows of the source, in their order."""
+        """Draw rows of the source.
+
+        Parameters
+        ----------
+        domain : str
+            Short name of the source, such as ``A``.
+        labels : ndarray of shape (n_rows,)
+            Labels of all its rows.
+        rng : numpy.random.Generator
+            What draws.
+
+        Returns
+        -------
+        ndarray of shape (n_drawn,)
+            Positions of the rows, in their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.benchmark import Draw
+        >>> labels = np.array([0, 0, 0, 1, 1, 1])
+        >>> rows = Draw(per_class=2, fewer={"D": 1}).source_rows("D", labels, np.random.default_rng(0))
+        >>> labels[rows].tolist()
+        [0, 1]
+        """
         if self.per_class is None:
             return _some(len(labels), self.n_source, rng)
         size = self.fewer.get(domain, self.per_class)
@@ -42,7 +80,27 @@ class Draw:
         return np.sort(np.concatenate(drawn))
 
     def target_rows(self, labels: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Positions of the rows of the target, in their order."""
+        """Draw rows of the target.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+            Labels of all its rows, of which nothing but the number is used.
+        rng : numpy.random.Generator
+            What draws.
+
+        Returns
+        -------
+        ndarray of shape (n_drawn,)
+            Positions of the rows, in their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adrem.benchmark import Draw
+        >>> len(Draw(n_target=4).target_rows(np.zeros(10), np.random.default_rng(0)))
+        4
+        """
         return _some(len(labels), self.n_target, rng)
 
 
@@ -52,7 +110,41 @@ def _some(n_rows: int, size: int | None, rng: np.random.Generator) -> NDArray[np
 
 @dataclass(frozen=True)
 class Protocol:
-    """One table of the paper with one kind of features."""
+    """One table of the paper with one kind of features.
+
+    Parameters
+    ----------
+    table, features : str
+        The names by which it is found.
+    title : str
+        A name for people.
+    data : str
+        The data set, by the name that `adrem.datasets.load` knows.
+    scaling : tuple of str
+        What is done to the rows that were drawn, step by step: ``rectify``, ``row-sum``, ``joint-std`` or
+        ``domain-standard``.
+    pairs : tuple of str
+        The pairs of a source and a target, such as ``A-W``.
+    repeats : int
+        How often each pair is drawn.
+    draw : Draw, default=Draw()
+        Which rows a repetition takes.
+    methods : tuple of str, default=("source-svm", "source-lr", "adrem-svm", "adrem-lr")
+        Names of the methods that are run unless others are asked for.
+
+    See Also
+    --------
+    find_protocols : Those of the paper.
+
+    Examples
+    --------
+    >>> from adrem.benchmark import find_protocols
+    >>> protocol = find_protocols("office-31", "decaf")[0]
+    >>> protocol.data, protocol.repeats
+    ('office-31-decaf', 3)
+    >>> protocol.pairs
+    ('A-D', 'A-W', 'D-A', 'D-W', 'W-A', 'W-D')
+    """
 
     table: str
     features: str
@@ -66,14 +158,68 @@ class Protocol:
 
     @property
     def name(self) -> str:
+        """The table and the features, which no two protocols share.
+
+        Examples
+        --------
+        >>> from adrem.benchmark import find_protocols
+        >>> [protocol.name for protocol in find_protocols("office-31")]
+        ['office-31/resnet50', 'office-31/decaf']
+        """
         return f"{self.table}/{self.features}"
 
     def repeats_of(self, method: Method) -> int:
-        """Repetitions of a method: one where only folds would differ."""
+        """Tell how often to run a method on each pair: once where only folds would differ.
+
+        Parameters
+        ----------
+        method : Method
+            The method.
+
+        Returns
+        -------
+        int
+            The number of repetitions.
+
+        Examples
+        --------
+        >>> from adrem.benchmark import find_methods, find_protocols
+        >>> protocol = find_protocols("office-31", "decaf")[0]
+        >>> [protocol.repeats_of(method) for method in find_methods(["adrem-svm", "coral"])]
+        [3, 1]
+        """
         return 1 if method.once and self.draw == Draw() else self.repeats
 
     def make_pair(self, data: DataSet, pair: str, repetition: int) -> DomainPair:
-        """The rows of a repetition, drawn first and then scaled: what is not drawn is not seen."""
+        """Make the rows of a repetition, drawn first and then scaled: what is not drawn is not seen.
+
+        The seed is made of the repetition and the pair, so that every method sees the same rows.
+
+        Parameters
+        ----------
+        data : DataSet
+            The data set that `data` names, as `adrem.datasets.load` gives it.
+        pair : str
+            The pair, such as ``A-W``.
+        repetition : int
+            The number of the repetition, from 0.
+
+        Returns
+        -------
+        DomainPair
+            ``X_source, y_source, X_target, y_target``.
+
+        Examples
+        --------
+        A protocol of your own, on data that come with the package:
+
+        >>> from adrem.benchmark import Draw, Protocol
+        >>> from adrem.datasets import load
+        >>> draw = Draw(per_class=20)
+        >>> protocol = Protocol("arcs", "all", "40 rows of arcs", "rotated-arcs", ("joint-std",), ("S-T",), 5, draw)
+        >>> protocol.make_pair(load(protocol.data), "S-T", repetition=0)
+        <DomainPair of a source and a target: 40 x 2 and 100 x 2>
+        """
         source, target = pair.split("-")
         rng = np.random.default_rng([repetition, *pair.encode()])
         X_source, y_source, X_target, y_target = data.pair(source, target, preprocess=False)
@@ -85,7 +231,19 @@ class Protocol:
         return DomainPair(X_source, y_source, X_target, y_target)
 
     def identity(self) -> dict[str, Any]:
-        """All that a result of this protocol depends on, beside the data, the method and the repetition."""
+        """Tell all that a result of this protocol depends on, beside the data, the method and the repetition.
+
+        Returns
+        -------
+        dict
+            The scaling and the draw, which become part of the key of stored results.
+
+        Examples
+        --------
+        >>> from adrem.benchmark import find_protocols
+        >>> find_protocols("office-caltech-standard", "surf")[0].identity()["scaling"]
+        ('row-sum', 'domain-standard')
+        """
         return {"scaling": self.scaling, "draw": asdict(self.draw)}
 
 
@@ -229,7 +387,33 @@ TABLES = tuple(dict.fromkeys(protocol.table for protocol in PROTOCOLS))
 
 
 def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
-    """The protocols of a table, all of its features or one; ``all`` stands for every table."""
+    """Find the protocols of a table, for all of its features or one.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table; ``"all"`` stands for every one.
+    features : str, default=None
+        Name of the features. By default all that the table has.
+
+    Returns
+    -------
+    list of Protocol
+        The protocols, in the order of the paper.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table, or it has no such features. The message says which there are.
+
+    Examples
+    --------
+    >>> from adrem.benchmark import find_protocols
+    >>> for protocol in find_protocols("office-caltech-standard"):
+    ...     print(protocol.title)
+    Office-Caltech 10, SURF features, 20 source rows a class (dslr: 8)
+    Office-Caltech 10, ResNet-50 features, 20 source rows a class (dslr: 8)
+    """
     if table not in (*TABLES, "all"):
         raise ValueError(f"There is no table {table!r}; known are {', '.join(TABLES)}, and all of them by 'all'.")
     of_table = [protocol for protocol in PROTOCOLS if table in (protocol.table, "all")]

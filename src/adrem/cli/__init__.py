@@ -7,9 +7,28 @@ import sys
 from importlib.util import find_spec
 from typing import NoReturn
 
+__all__ = ["main"]
+
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or say how to install what it needs.
+
+    The words are those of ``sys.argv``.
+
+    Raises
+    ------
+    SystemExit
+        When it is done: 0, 1 where something could not be done, 2 after wrong use, 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> import contextlib, sys
+    >>> from unittest import mock
+    >>> from adrem.cli import main
+    >>> with mock.patch.object(sys, "argv", ["adrem", "--version"]), contextlib.suppress(SystemExit):
+    ...     main()  # doctest: +ELLIPSIS
+    adrem ...
+    """
     _open_what_is_closed()
     missing = [name for name in ("typer", "rich") if find_spec(name) is None]
     if missing:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyspark import keyword_only
 from pyspark.ml import Estimator
 from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
@@ -14,6 +16,7 @@ from adrem._validation import read_shares
 from adrem.exceptions import LostClassWarning
 from adrem.spark._classifiers import Trainer
 from adrem.spark._em import Task
+from adrem.spark._io import AdREMReader
 from adrem.spark._model import AdREMModel
 from adrem.spark._params import AdREMParams
 from adrem.spark._tables import check_columns, kept_rows, overview
@@ -34,9 +37,12 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         Column of numbers that name the classes. Labels of target rows are never read.
     domainCol : str, default="domain"
         Column of numbers: below 0 for the target, 0 or more for the source. Rows of several sources count alike.
-    predictionCol, votesCol, confidenceCol : str
-        Columns that the model adds: the label, the members that voted for each class (a vector, in the order of
-        `classes`), and the share of the members that voted for the label.
+    predictionCol : str, default="prediction"
+        Column that the model adds for the label.
+    votesCol : str, default="votes"
+        Column that it adds for the members that voted for each class: a vector, in the order of `classes`.
+    confidenceCol : str, default="confidence"
+        Column that it adds for the share of the members that voted for the label.
     loss : {"hinge", "log_loss"}, default="hinge"
         MLlib's `LinearSVC` or `LogisticRegression`, one-vs-rest for more than two classes.
     C : float, default=1.0
@@ -59,22 +65,81 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
     aggregationDepth : int, default=2
         In how many steps MLlib sums gradients.
 
+    See Also
+    --------
+    adrem.AdREM : The same for rows that one machine holds.
+
     Notes
     -----
     On a cluster a checkpoint directory must be set (``spark.sparkContext.setCheckpointDir``): the rows are written to
     it once, so that a lost executor does not change the result. Spark leaves them there, unless
     ``spark.cleaner.referenceTracking.cleanCheckpoints`` is true.
+
+    Examples
+    --------
+    >>> from pyspark.ml.linalg import Vectors
+    >>> from pyspark.sql import SparkSession
+    >>> from adrem.spark import AdREM
+    >>> spark = SparkSession.builder.getOrCreate()
+    >>> source = [(Vectors.dense(x, 1.0), float(x > 0), 0) for x in (-2, -1, 1, 2)]
+    >>> target = [(Vectors.dense(x, 3.0), None, -1) for x in (-4, -3, 3, 4)]
+    >>> frame = spark.createDataFrame(source + target, ["features", "label", "domain"])
+    >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+    >>> [row.prediction for row in model.transform(frame.where("domain < 0")).collect()]
+    [0.0, 0.0, 1.0, 1.0]
     """
 
     # Files name it so: where it is defined may change.
     __module__ = "adrem.spark"
 
-    def __init__(self, **params: Any) -> None:
+    # These defaults are for readers: Spark takes those of AdREMParams, and keeps apart what was given.
+    @keyword_only
+    def __init__(
+        self,
+        *,
+        featuresCol: str = "features",
+        labelCol: str = "label",
+        domainCol: str = "domain",
+        predictionCol: str = "prediction",
+        votesCol: str = "votes",
+        confidenceCol: str = "confidence",
+        loss: str = "hinge",
+        C: float = 1.0,
+        nEstimators: int = 11,
+        nIter: int = 20,
+        classPrior: str | Sequence[float] | Mapping[float, float] = "uniform",
+        seed: int = 0,
+        maxIter: int = 100,
+        tol: float = 1e-3,
+        aggregationDepth: int = 2,
+    ) -> None:
         super().__init__()
-        self.setParams(**params)
+        self.setParams(**self._input_kwargs)
 
     def setParams(self, **params: Any) -> AdREM:
-        """Set parameters by name."""
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params : dict
+            Any of those of the class.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Raises
+        ------
+        TypeError
+            If there is no parameter of a name. The message says which there are.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setParams(C=0.1, nIter=5).getNIter()
+        5
+        """
         unknown = sorted(set(params) - {param.name for param in self.params})
         if unknown:
             raise TypeError(f"AdREM has no parameter {', '.join(unknown)}: {[param.name for param in self.params]}.")
@@ -82,49 +147,346 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         return self
 
     def setFeaturesCol(self, value: str) -> AdREM:
+        """Set which column has the vectors.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setFeaturesCol("x").getFeaturesCol()
+        'x'
+        """
         return self.setParams(featuresCol=value)
 
     def setLabelCol(self, value: str) -> AdREM:
+        """Set which column names the classes.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setLabelCol("stars").getLabelCol()
+        'stars'
+        """
         return self.setParams(labelCol=value)
 
     def setDomainCol(self, value: str) -> AdREM:
+        """Set which column tells the target, below 0, from the source.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setDomainCol("shop").getDomainCol()
+        'shop'
+        """
         return self.setParams(domainCol=value)
 
     def setPredictionCol(self, value: str) -> AdREM:
+        """Set the column that the model writes labels to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setPredictionCol("guess").getPredictionCol()
+        'guess'
+        """
         return self.setParams(predictionCol=value)
 
     def setVotesCol(self, value: str) -> AdREM:
+        """Set the column that the model writes the votes of each class to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setVotesCol("ballots").getVotesCol()
+        'ballots'
+        """
         return self.setParams(votesCol=value)
 
     def setConfidenceCol(self, value: str) -> AdREM:
+        """Set the column that the model writes the share of the votes behind a label to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setConfidenceCol("agreement").getConfidenceCol()
+        'agreement'
+        """
         return self.setParams(confidenceCol=value)
 
     def setLoss(self, value: str) -> AdREM:
+        """Set the loss of the classifiers.
+
+        Parameters
+        ----------
+        value : {"hinge", "log_loss"}
+            A support vector machine, or logistic regression.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setLoss("log_loss").getLoss()
+        'log_loss'
+        """
         return self.setParams(loss=value)
 
     def setC(self, value: float) -> AdREM:
+        """Set the weight of the losses beside half the squared norm.
+
+        Parameters
+        ----------
+        value : float
+            The weight, above 0.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setC(0.5).getC()
+        0.5
+        """
         return self.setParams(C=value)
 
     def setNEstimators(self, value: int) -> AdREM:
+        """Set the number of members.
+
+        Parameters
+        ----------
+        value : int
+            The number of members, at least 1; an odd one leaves few ties.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setNEstimators(5).getNEstimators()
+        5
+        """
         return self.setParams(nEstimators=value)
 
     def setNIter(self, value: int) -> AdREM:
+        """Set the number of iterations of each member.
+
+        Parameters
+        ----------
+        value : int
+            The number of iterations, at least 1.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setNIter(10).getNIter()
+        10
+        """
         return self.setParams(nIter=value)
 
     def setClassPrior(self, value: Any) -> AdREM:
+        """Set the share of each class in the draws from the target.
+
+        Parameters
+        ----------
+        value : {"uniform", "source"}, list or dict
+            Equal, as in the source, or given in the order of the labels or by label.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setClassPrior([0.25, 0.75]).getClassPrior()
+        [0.25, 0.75]
+        """
         return self.setParams(classPrior=value)
 
     def setSeed(self, value: int) -> AdREM:
+        """Set the seed of the draws.
+
+        Parameters
+        ----------
+        value : int
+            The seed.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setSeed(7).getSeed()
+        7
+        """
         return self.setParams(seed=value)
 
     def setMaxIter(self, value: int) -> AdREM:
+        """Set the most passes of MLlib's optimizer over the rows in one training.
+
+        Parameters
+        ----------
+        value : int
+            The number of passes, about.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setMaxIter(50).getMaxIter()
+        50
+        """
         return self.setParams(maxIter=value)
 
     def setTol(self, value: float) -> AdREM:
+        """Set when MLlib's optimizer stops.
+
+        Parameters
+        ----------
+        value : float
+            The tolerance: a smaller one takes more passes.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setTol(0.01).getTol()
+        0.01
+        """
         return self.setParams(tol=value)
 
     def setAggregationDepth(self, value: int) -> AdREM:
+        """Set in how many steps MLlib sums gradients.
+
+        Parameters
+        ----------
+        value : int
+            The number of steps, at least 2: more of them where there are many executors.
+
+        Returns
+        -------
+        AdREM
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setAggregationDepth(3).getAggregationDepth()
+        3
+        """
         return self.setParams(aggregationDepth=value)
+
+    @classmethod
+    def read(cls) -> AdREMReader:
+        """Give a reader; ``load`` is shorter.
+
+        Returns
+        -------
+        pyspark.ml.util.MLReader
+            What reads an estimator from a path that Spark can reach.
+
+        Raises
+        ------
+        UnreadableModelError
+            From its ``load``, if a model is what the path holds.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from pyspark.sql import SparkSession
+        >>> from adrem.spark import AdREM
+        >>> spark = SparkSession.builder.getOrCreate()
+        >>> with TemporaryDirectory() as folder:
+        ...     AdREM(C=0.5).save(f"{folder}/estimator")
+        ...     AdREM.read().load(f"{folder}/estimator").getC()
+        0.5
+        """
+        return AdREMReader(cls)
 
     def _fit(self, dataset: DataFrame) -> AdREMModel:
         if is_remote():

@@ -1,4 +1,7 @@
-"""Models as Spark keeps them, on any file system: metadata, and a folder for each classifier, written by MLlib."""
+"""Models as Spark keeps them, on any file system: metadata, and a folder for each classifier, written by MLlib.
+
+Of an estimator there is nothing but metadata.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,20 @@ from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, 
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = 1
+MODEL = "adrem.spark.AdREMModel"
+
+
+class AdREMReader(DefaultParamsReader):
+    """Reads an estimator."""
+
+    def load(self, path: str) -> Any:
+        """Read an estimator, or say that it is a model."""
+        about = DefaultParamsReader.loadMetadata(path, self.sparkSession.sparkContext)
+        if about["class"] == MODEL:
+            raise UnreadableModelError(
+                f"{path} holds a model of adrem.spark.AdREM, not an estimator: use AdREMModel.load."
+            )
+        return super().load(path)
 
 
 class AdREMModelWriter(MLWriter):
@@ -57,7 +74,7 @@ class AdREMModelReader(MLReader):
 
 
 def _check(about: dict[str, Any], path: str) -> None:
-    if about["class"] != "adrem.spark.AdREMModel":
+    if about["class"] != MODEL:
         raise UnreadableModelError(f"{path} holds a {about['class']}, not a model of adrem.spark.AdREM.")
     found = about.get("adremFormat")
     if found != FORMAT:

@@ -21,15 +21,33 @@ from adrem.spark._tables import check_columns
 class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
     """Members that vote, as `AdREM` has trained them.
 
-    Attributes
+    `AdREM.fit` gives one, and `load` one that was saved. `transform` keeps all columns, and adds three: the label, the
+    votes of each class, and the share of the members that voted for the label.
+
+    Parameters
     ----------
     classes : list of float
         The labels of the source, in order.
-    coefficients : ndarray of shape (n_members, n_classes, n_features)
-        Weights of each member's last classifiers; one row for two classes.
+    members : list of list of LinearSVCModel
+        Each member's last classifiers, in the order of the classes; one for two classes.
     history : list of dict
         For each `member` and `iteration` from 1 up: `classCounts`, the target rows labelled with each class before the
         training, and `drawn`, how many of them it was given, copies included.
+
+    See Also
+    --------
+    AdREM : What trains it.
+
+    Examples
+    --------
+    >>> from pyspark.ml.linalg import Vectors
+    >>> from pyspark.sql import SparkSession
+    >>> from adrem.spark import AdREM
+    >>> rows = [(Vectors.dense(x + d, x * x), float(x > 0), d) for d in (0, -1) for x in (-3, -2, 2, 3)]
+    >>> frame = SparkSession.builder.getOrCreate().createDataFrame(rows, ["features", "label", "domain"])
+    >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+    >>> model.classes, model.transform(frame).columns[3:]
+    ([0.0, 1.0], ['prediction', 'votes', 'confidence'])
     """
 
     __module__ = "adrem.spark"
@@ -42,29 +60,141 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
 
     @property
     def numClasses(self) -> int:
+        """The number of classes.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREMModel
+        >>> AdREMModel([0.0, 1.0], members=[], history=[]).numClasses  # else from AdREM.fit
+        2
+        """
         return len(self.classes)
 
     @property
     def numFeatures(self) -> int:
+        """The length of the vectors.
+
+        Examples
+        --------
+        >>> from pyspark.ml.linalg import Vectors
+        >>> from pyspark.sql import SparkSession
+        >>> from adrem.spark import AdREM
+        >>> rows = [(Vectors.dense(x + d, x * x), float(x > 0), d) for d in (0, -1) for x in (-3, -2, 2, 3)]
+        >>> frame = SparkSession.builder.getOrCreate().createDataFrame(rows, ["features", "label", "domain"])
+        >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+        >>> model.numFeatures
+        2
+        """
         return int(self.members[0][0].numFeatures)
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
+        """The weights of each member's last classifiers, of shape (n_members, n_classes, n_features).
+
+        For two classes there is one classifier, whose weights are for the second.
+
+        Examples
+        --------
+        >>> from pyspark.ml.linalg import Vectors
+        >>> from pyspark.sql import SparkSession
+        >>> from adrem.spark import AdREM
+        >>> rows = [(Vectors.dense(x + d, x * x), float(x > 0), d) for d in (0, -1) for x in (-3, -2, 2, 3)]
+        >>> frame = SparkSession.builder.getOrCreate().createDataFrame(rows, ["features", "label", "domain"])
+        >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+        >>> model.coefficients.shape
+        (1, 1, 2)
+        """
         return np.array([[classifier.coefficients.toArray() for classifier in own] for own in self.members])
 
     def setFeaturesCol(self, value: str) -> AdREMModel:
+        """Set which column has the vectors.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREMModel
+        >>> model = AdREMModel([0.0, 1.0], members=[], history=[])  # else from AdREM.fit
+        >>> model.setFeaturesCol("x").getFeaturesCol()
+        'x'
+        """
         self._set(featuresCol=value)
         return self
 
     def setPredictionCol(self, value: str) -> AdREMModel:
+        """Set the column to write labels to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREMModel
+        >>> model = AdREMModel([0.0, 1.0], members=[], history=[])  # else from AdREM.fit
+        >>> model.setPredictionCol("guess").getPredictionCol()
+        'guess'
+        """
         self._set(predictionCol=value)
         return self
 
     def setVotesCol(self, value: str) -> AdREMModel:
+        """Set the column to write the votes of each class to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREMModel
+        >>> model = AdREMModel([0.0, 1.0], members=[], history=[])  # else from AdREM.fit
+        >>> model.setVotesCol("ballots").getVotesCol()
+        'ballots'
+        """
         self._set(votesCol=value)
         return self
 
     def setConfidenceCol(self, value: str) -> AdREMModel:
+        """Set the column to write the share of the votes behind a label to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREMModel
+        >>> model = AdREMModel([0.0, 1.0], members=[], history=[])  # else from AdREM.fit
+        >>> model.setConfidenceCol("agreement").getConfidenceCol()
+        'agreement'
+        """
         self._set(confidenceCol=value)
         return self
 
@@ -102,12 +232,55 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
         return (1.0 + mean / (1.0 + sf.abs(mean))) / 4.0
 
     def write(self) -> AdREMModelWriter:
-        """A writer, for options; ``save`` is shorter."""
+        """Give a writer, for options; ``save`` is shorter.
+
+        Returns
+        -------
+        pyspark.ml.util.MLWriter
+            What writes the model to a path that Spark can reach.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from pyspark.ml.linalg import Vectors
+        >>> from pyspark.sql import SparkSession
+        >>> from adrem.spark import AdREM
+        >>> rows = [(Vectors.dense(x + d, x * x), float(x > 0), d) for d in (0, -1) for x in (-3, -2, 2, 3)]
+        >>> frame = SparkSession.builder.getOrCreate().createDataFrame(rows, ["features", "label", "domain"])
+        >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.write().overwrite().save(folder)
+        """
         return AdREMModelWriter(self)
 
     @classmethod
     def read(cls) -> AdREMModelReader:
-        """A reader; ``load`` is shorter."""
+        """Give a reader; ``load`` is shorter.
+
+        Returns
+        -------
+        pyspark.ml.util.MLReader
+            What reads a model from a path that Spark can reach.
+
+        Raises
+        ------
+        UnreadableModelError
+            From its ``load``, if the path holds something else, or the format is that of a newer version.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from pyspark.ml.linalg import Vectors
+        >>> from pyspark.sql import SparkSession
+        >>> from adrem.spark import AdREM, AdREMModel
+        >>> rows = [(Vectors.dense(x + d, x * x), float(x > 0), d) for d in (0, -1) for x in (-3, -2, 2, 3)]
+        >>> frame = SparkSession.builder.getOrCreate().createDataFrame(rows, ["features", "label", "domain"])
+        >>> model = AdREM(loss="log_loss", nEstimators=1, nIter=2).fit(frame)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model")
+        ...     AdREMModel.read().load(f"{folder}/model").classes
+        [0.0, 1.0]
+        """
         return AdREMModelReader(cls)
 
 

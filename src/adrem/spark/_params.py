@@ -96,25 +96,129 @@ class AdREMParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasSeed, HasMax
         )
 
     def getLoss(self) -> str:
+        """Get the loss of the classifiers.
+
+        Returns
+        -------
+        str
+            ``"hinge"`` or ``"log_loss"``.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getLoss()
+        'hinge'
+        """
         return str(self.getOrDefault(self.loss))
 
     def getC(self) -> float:
+        """Get the weight of the losses beside half the squared norm.
+
+        Returns
+        -------
+        float
+            The weight, above 0.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM(C=0.1).getC()
+        0.1
+        """
         return float(self.getOrDefault(self.C))
 
     def getNEstimators(self) -> int:
+        """Get the number of members.
+
+        Returns
+        -------
+        int
+            The number of members, which vote.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getNEstimators()
+        11
+        """
         return int(self.getOrDefault(self.nEstimators))
 
     def getNIter(self) -> int:
+        """Get the number of iterations of each member.
+
+        Returns
+        -------
+        int
+            The number of iterations.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getNIter()
+        20
+        """
         return int(self.getOrDefault(self.nIter))
 
     def getClassPrior(self) -> Any:
+        """Get the share of each class in the draws from the target.
+
+        Returns
+        -------
+        str, list or dict
+            The share of each class, as it was given; labels are numbers.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM(classPrior={0: 0.25, 1: 0.75}).getClassPrior()
+        {0.0: 0.25, 1.0: 0.75}
+        """
         return self.getOrDefault(self.classPrior)
 
     def getDomainCol(self) -> str:
+        """Get the name of the column of domains.
+
+        Returns
+        -------
+        str
+            The name of the column.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getDomainCol()
+        'domain'
+        """
         return str(self.getOrDefault(self.domainCol))
 
     def getVotesCol(self) -> str:
+        """Get the name of the column for the votes of each class.
+
+        Returns
+        -------
+        str
+            The name of the column.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getVotesCol()
+        'votes'
+        """
         return str(self.getOrDefault(self.votesCol))
 
     def getConfidenceCol(self) -> str:
+        """Get the name of the column for the share of the votes behind a label.
+
+        Returns
+        -------
+        str
+            The name of the column.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().getConfidenceCol()
+        'confidence'
+        """
         return str(self.getOrDefault(self.confidenceCol))

@@ -1,0 +1,72 @@
+"""What of the package is public, where it is written, and what its docstrings lack."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from numpydoc.validate import validate
+
+import adrem
+
+LEFT_OUT = {
+    "GL01",  # the summary stands on the first line, which older versions of numpydoc do not want
+    "ES01",  # where one line says all, there is no second
+    "SA01",  # where nothing else comes near, nothing else is named
+}
+
+# The module that something is written in, and its name there.
+Home = tuple[str, str]
+
+
+def public_modules() -> list[str]:
+    """The package and the modules in it that users import from."""
+    return ["adrem", *(f"adrem.{module.name}" for module in iter_modules(adrem.__path__) if module.name[0] != "_")]
+
+
+def exported_by(module: str) -> list[Any]:
+    """All that users import from a module."""
+    found = import_module(module)
+    return [getattr(found, name) for name in found.__all__]
+
+
+def homes_of(things: Iterable[Any]) -> list[Home]:
+    """Where classes and functions are written, and the methods and properties of the classes."""
+    return sorted({home_of(part) for thing in things for part in parts_of(thing)})
+
+
+def parts_of(thing: Any) -> Iterator[Any]:
+    """A class or a function, and all that is public in a class and written in this package."""
+    if inspect.isclass(thing):
+        yield from (member for name, member in inspect.getmembers_static(thing, is_ours) if name[0] != "_")
+    if inspect.isclass(thing) or inspect.isroutine(thing):
+        yield thing
+
+
+def is_ours(member: Any) -> bool:
+    """Whether a member of a class is a method or a property of this package, and not what a base of others brings."""
+    kinds = (classmethod, staticmethod, property, cached_property)
+    return (inspect.isfunction(member) or isinstance(member, kinds)) and home_of(member)[0].split(".")[0] == "adrem"
+
+
+def home_of(thing: Any) -> Home:
+    """The module that something is written in, and its name there."""
+    if isinstance(thing, property):
+        thing = thing.fget
+    elif isinstance(thing, cached_property):
+        thing = thing.func
+    written = inspect.unwrap(thing)
+    return written.__module__, written.__qualname__
+
+
+def name_of(home: Home) -> str:
+    return ".".join(home)
+
+
+def faults_of(home: Home) -> list[tuple[str, str]]:
+    """What numpydoc finds wrong with a docstring."""
+    return [error for error in validate(name_of(home))["errors"] if error[0] not in LEFT_OUT]

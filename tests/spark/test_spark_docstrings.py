@@ -1,0 +1,49 @@
+"""What `adrem.spark` says of itself, as in test_docstrings.py; its examples are run here, as they need a Spark."""
+
+from __future__ import annotations
+
+from doctest import DocTest, DocTestFinder, DocTestRunner
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from docstrings import Home, exported_by, faults_of, homes_of, name_of
+from sparks import FAULTS_OF_PYSPARK, needs_spark
+
+needs_spark()
+pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
+HOMES = homes_of(exported_by("adrem.spark"))
+
+
+def example_of(home: Home) -> DocTest:
+    """The example in one docstring; a module's are not found at once, as the classes say that they are elsewhere."""
+    module, name = home
+    thing = attrgetter(name)(import_module(module))
+    (found,) = DocTestFinder(recurse=False).find(thing, name_of(home), module=False, globs={})
+    return found
+
+
+def test_the_walk_finds_what_is_public() -> None:
+    assert set(map(name_of, HOMES)) >= {
+        "adrem.spark.AdREM",
+        "adrem.spark.AdREMModel",
+        "adrem.spark._estimator.AdREM.setC",
+        "adrem.spark._model.AdREMModel.read",
+        "adrem.spark._model.AdREMModel.numClasses",
+        "adrem.spark._params.AdREMParams.getC",
+    }
+
+
+@pytest.mark.parametrize("home", HOMES, ids=name_of)
+def test_docstrings_are_in_the_form_of_numpydoc(home: Home) -> None:
+    assert faults_of(home) == []
+
+
+@pytest.mark.parametrize("home", HOMES, ids=name_of)
+def test_docstrings_have_an_example_that_runs(home: Home, spark: Any) -> None:  # noqa: ARG001 - started for them
+    example = example_of(home)
+    assert example.examples
+    complaints: list[str] = []
+    DocTestRunner().run(example, out=complaints.append)
+    assert "".join(complaints) == ""
