@@ -30,7 +30,7 @@ import adrem._em
 from adrem import AdREM
 from adrem._memory import size_of
 from adrem.datasets import DomainPair, load
-from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine
+from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine, _newton
 from adrem.machines.torch._machine import TorchMachine
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -112,14 +112,19 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
 
         return patch.object(owner, name, run)
 
-    advance = TorchMachine._advance
+    advance, made = TorchMachine._advance, _newton._made
 
     def counted(self: Any, solution: Any) -> None:
         passes[len(solution.dual)] += 1
         advance(self, solution)
 
+    def counted_too(space: Any, multiples: Any) -> Any:
+        passes[len(multiples)] += 1
+        return made(space, multiples)
+
     with ExitStack() as stack:
         stack.enter_context(patch.object(TorchMachine, "_advance", counted))
+        stack.enter_context(patch.object(_newton, "_made", counted_too))
         for owner, name, stage in (
             (TorchMachine, "_descend", "passes"),
             (TorchMachine, "_move", "labels and boxes to the device"),
@@ -137,6 +142,22 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
 
 def products(machine: Any, n_problems: int) -> tuple[float, float]:
     """Operations of the products of one pass, and bytes that these read and write at least."""
+    return _newton_products(machine, n_problems) if machine.loss.is_logistic else _block_products(machine, n_problems)
+
+
+def _newton_products(machine: Any, n_problems: int) -> tuple[float, float]:
+    """To the coordinates and back: the rows are read twice, but for a Gram matrix."""
+    n_rows = machine.n_padded
+    if isinstance(machine, TorchGramMachine):
+        return 2.0 * n_problems * n_rows**2, 4.0 * (n_rows**2 + 2 * n_problems * n_rows)
+    if isinstance(machine, TorchSparseRowMachine):
+        n_entries, width = len(machine._by_row.values()), machine._table.shape[1]
+        return 4.0 * n_problems * n_entries, 4.0 * (4 * n_entries + 2 * n_problems * (n_rows + width))
+    width = machine._rows.shape[1]
+    return 4.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 2 * n_problems * (n_rows + width))
+
+
+def _block_products(machine: Any, n_problems: int) -> tuple[float, float]:
     n_rows, size = machine.n_padded, machine._size
     if isinstance(machine, TorchGramMachine):
         return 2.0 * n_problems * n_rows**2, 4.0 * (n_rows**2 + 2 * n_problems * n_rows * (n_rows // size))

@@ -150,11 +150,28 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
 
 @devices
 @paths
-def test_impatience_is_counted_not_hidden(device: str, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@losses
+def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: n_rows)
-    solution = build(device, path, X, 3, "hinge", tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
+    solution = build(device, path, X, 3, loss, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
     assert solution.n_failed.tolist() == [3, 3]
+
+
+@devices
+@paths
+def test_where_single_precision_does_not_reach_the_tolerance_it_is_given_up_near_the_optimum(
+    device: str, path: str
+) -> None:
+    X, y, _ = make_problem(3)
+    X = np.random.default_rng(0).standard_normal((N_ROWS, 8)) + np.eye(3, 8)[y]
+    narrow, wide = (build(device, path, X.astype(dtype), 3, "log_loss") for dtype in (np.float32, np.float64))
+    first, second = (machine.solve(y, np.ones(N_ROWS), 1e4) for machine in (narrow, wide))
+    assert first.n_failed.tolist() == [3]
+    assert second.n_failed.tolist() == [0]
+    np.testing.assert_allclose(
+        objective(narrow, first, y, np.ones(N_ROWS), 1e4), objective(wide, second, y, np.ones(N_ROWS), 1e4), rtol=1e-3
+    )
 
 
 @devices
@@ -199,15 +216,14 @@ def test_as_many_members_as_the_memory_holds(path: str) -> None:
 
 @gpu
 @paths
-@losses
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_steps_are_the_plain_ones(path: str, loss: str, dtype: Any) -> None:
+def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
     from adrem.machines.torch import _steps, _triton
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 300)).astype(dtype) / 17
     labels, weights = rng.integers(0, 5, (3, 700)), rng.integers(0, 4, (3, 700)).astype(np.float64)
-    machine: Any = build("cuda", path, X, 5, loss)
+    machine: Any = build("cuda", path, X, 5, "hinge")
     solutions: list[Any] = []
     for steps in (_triton, _steps):
         solution: Any = machine.nothing(3)

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
-import numpy as np
 import scipy.sparse as sp
 import torch
 
 from adrem.machines._gram import refuse_tiny
 from adrem.machines._tables import Outline
 from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
+from adrem.machines.torch._newton import Vectors
 from adrem.machines.torch._search import Search
+from adrem.machines.torch._sparse import csr_tensor
 from adrem.machines.torch._steps import Blocks, blocks_of
 
 # Bytes of sparse rows that are made dense at a time, for their products with all others.
 DENSE = 2**28
 
 
-def _sparse(table: Any, device: Any) -> Any:
-    """A CSR matrix on a device."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse", UserWarning)  # it tells that it is in beta
-        parts = (torch.from_numpy(part.astype(np.int64)) for part in (table.indptr, table.indices))
-        return torch.sparse_csr_tensor(*parts, torch.from_numpy(table.data), size=table.shape, device=device)
-
-
 class TorchGramMachine(TorchMachine):
-    """Machine in Gram space. The primal of a solution is the scores of all rows."""
+    """Machine in Gram space. The primal of a solution is the scores of all rows.
+
+    With the log loss its dual variables are the multiples of the rows, with the signs of the labels.
+    """
 
     block: ClassVar[int] = 64
 
-    def _make_blocks(self) -> Blocks:
+    def _arrange(self) -> None:
         refuse_tiny(self._norms, self._table.dtype)
-        if sp.issparse(self._table):
-            self._gram = self._sparse_products()
-        else:
-            self._gram = self._rows @ self._rows.T
+        self._gram = self._sparse_products() if sp.issparse(self._table) else self._rows @ self._rows.T
+
+    def _make_blocks(self) -> Blocks:
         self._by_block = self._gram.view(self._n_blocks, self._size, self.n_padded)
         size, width = self._size, self.n_padded
         diagonal = self._gram.as_strided((self._n_blocks, size, size), (size * (width + 1), width, 1))
@@ -47,13 +41,31 @@ class TorchGramMachine(TorchMachine):
         """Inner products of sparse rows with all others, of which some are dense at a time."""
         shuffled = self._table[self._order]
         gram = torch.zeros((self.n_padded, self.n_padded), dtype=self.dtype, device=self.device)
-        everything = _sparse(shuffled, self.device)
+        everything = csr_tensor(shuffled, self.device)
         step = max(1, DENSE // (shuffled.shape[1] * shuffled.dtype.itemsize))
         for first in range(0, self.n_rows, step):
             last = min(first + step, self.n_rows)
-            some = _sparse(shuffled[first:last], self.device).to_dense()
+            some = csr_tensor(shuffled[first:last], self.device).to_dense()
             gram[first:last, : self.n_rows] = (everything @ some.T).T
         return gram
+
+    def coordinates(self, multiples: Any) -> Any:
+        return multiples
+
+    def scores_by(self, coordinates: Any) -> Any:
+        return coordinates @ self._gram
+
+    def inner(self, one: Vectors, other: Vectors) -> Any:
+        return (one.coordinates * other.scores).sum(1)
+
+    def _vectors_in(self, solution: Any) -> Vectors:
+        return Vectors(solution.dual, solution.primal)
+
+    def _finish(self, solution: Any) -> None:
+        self._start(solution)
+
+    def _signed_multiples(self, solution: Any) -> Any:
+        return solution.dual if self.loss.is_logistic else super()._signed_multiples(solution)
 
     @property
     def _n_primal(self) -> int:
@@ -67,7 +79,7 @@ class TorchGramMachine(TorchMachine):
 
     def _pass(self, solution: Any) -> None:
         for turn in range(self._n_blocks):
-            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.settle(self.n_problems, self._blocks, turn, solution)
             self._steps.spread(self._by_block, turn, solution, self._blocks.grams)
 
     def _all_scores(self, solution: Any) -> Any:
@@ -88,4 +100,5 @@ class TorchGramMachine(TorchMachine):
         n_padded = -(-table.n_rows // cls.block) * cls.block
         state = n_padded * (2 * n_problems + 1) * table.dtype.itemsize + 4 * n_padded
         sums = 8 * table.n_features * n_problems
-        return state + n_padded * n_problems * ON_THE_WAY + sums
+        on_the_way = ON_THE_WAY + 4  # coordinates of Newton's vectors too
+        return state + n_padded * n_problems * on_the_way * table.dtype.itemsize + sums

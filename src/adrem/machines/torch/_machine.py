@@ -18,6 +18,7 @@ from adrem.machines._losses import Loss
 from adrem.machines._machine import DeviceMemoryError, Machine
 from adrem.machines._problems import Solution, Work
 from adrem.machines._tables import Outline
+from adrem.machines.torch._newton import Vectors, minimize
 from adrem.machines.torch._search import DeviceSolution, Search
 from adrem.machines.torch._steps import Blocks, moved, signs_of
 
@@ -25,8 +26,8 @@ from adrem.machines.torch._steps import Blocks, moved, signs_of
 CHUNK = 2048
 # Features are padded to a multiple of this: products of other shapes are slower.
 COLUMNS = 32
-# Bytes of an entry (a problem's row) that are on the way at most: violations, or scores in double precision.
-ON_THE_WAY = 40
+# Numbers of an entry (a problem's row) that are on the way at most: Newton's vectors, or scores in double precision.
+ON_THE_WAY = 11
 # Blocks after which the host looks whether a training has come to its end: to look, it has to wait. A problem that has
 # come to its end stands still.
 LOOK = 16
@@ -50,9 +51,9 @@ def exact_products() -> Iterator[None]:
 class TorchMachine(Machine):
     """Machine on a device of PyTorch. Labels and boxes are members x rows, dual variables problems x rows.
 
-    Rows stand in an order shuffled once, and are padded to whole blocks by rows that never have a weight. Numbers have
-    the type of the rows; the weights, or the scores, are made anew at the beginning of every training, so that rounding
-    errors do not add up over trainings.
+    The hinge loss goes down block by block in the dual, the log loss by Newton's method. Rows stand in an order
+    shuffled once, and are padded to whole blocks by rows that never have a weight. Numbers have the type of the rows;
+    the weights, or the scores, are made anew in every training, so that rounding errors do not add up over trainings.
 
     Parameters
     ----------
@@ -80,11 +81,35 @@ class TorchMachine(Machine):
             self._place = torch.from_numpy(np.argsort(self._order)).to(device)
             self._origin = torch.from_numpy(self._order).to(device)
             super().__init__(table, n_classes, loss, **params)
-            self._blocks = self._make_blocks()
+            self._arrange()
+            if not loss.is_logistic:
+                self._blocks = self._make_blocks()
+
+    def _arrange(self) -> None:
+        """Put on the device what all trainings need, besides the rows."""
 
     @abstractmethod
     def _make_blocks(self) -> Blocks:
-        """Put on the device what the trainings need of the rows."""
+        """Put on the device what trainings need that go block by block."""
+
+    @abstractmethod
+    def coordinates(self, multiples: Any) -> Any:
+        """Coordinates, for Newton's method, of the sums of all rows times their multiples (problems x padded rows)."""
+
+    @abstractmethod
+    def scores_by(self, coordinates: Any) -> Any:
+        """Scores of all rows as they stand on the device (problems x padded rows)."""
+
+    @abstractmethod
+    def inner(self, one: Vectors, other: Vectors) -> Any:
+        """Inner products, problem by problem."""
+
+    @abstractmethod
+    def _vectors_in(self, solution: Any) -> Vectors:
+        """The vectors of a solution, which change with them."""
+
+    def _finish(self, solution: Any) -> None:
+        """Make anew what has been added up while the vectors of a solution changed."""
 
     @abstractmethod
     def _start(self, solution: Any) -> None:
@@ -142,11 +167,11 @@ class TorchMachine(Machine):
             rows[first : first + len(which), :n_features] = some
         return rows
 
-    def _on_device(self, array: NDArray[Any], dtype: Any, fill: float = 0.0) -> Any:
+    def _on_device(self, array: NDArray[Any], dtype: Any) -> Any:
         """An array with the rows as its last axis, on the device, in the shuffled order and padded."""
         given = torch.from_numpy(np.ascontiguousarray(array)).to(self.device).to(dtype)
         shuffled = given.index_select(-1, self._origin)
-        return torch.nn.functional.pad(shuffled, (0, self.n_padded - self.n_rows), value=fill)
+        return torch.nn.functional.pad(shuffled, (0, self.n_padded - self.n_rows))
 
     def _in_order(self, padded: Any) -> Any:
         """A tensor with the padded rows as its last axis, in the order of the table."""
@@ -158,10 +183,15 @@ class TorchMachine(Machine):
         return DeviceSolution(
             torch.zeros((n_members, self.n_padded), dtype=torch.int32, device=self.device),
             torch.zeros((n_members, self.n_padded), **numbers),
-            torch.full(shape, self.loss.empty_dual, **numbers),
+            torch.zeros((shape[0], self._n_dual), **numbers),
             torch.zeros((shape[0], self._n_primal), **numbers),
             np.zeros(n_members, np.intp),
         )
+
+    @property
+    def _n_dual(self) -> int:
+        """Dual variables of a problem."""
+        return self.n_padded
 
     @property
     @abstractmethod
@@ -182,15 +212,16 @@ class TorchMachine(Machine):
         return box.repeat_interleave(self.n_problems, 0)
 
     def _signed_multiples(self, solution: Any) -> Any:
-        shares = self._limits(solution.box) * torch.sigmoid(solution.dual) if self.loss.is_logistic else solution.dual
-        return shares * self._signs(solution.labels)
+        """Multiples of the rows, with the signs of their labels."""
+        return solution.dual * self._signs(solution.labels)
 
     def _move(self, solution: Any, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
         new_labels = self._on_device(labels.astype(np.int32), torch.int32)
-        flipped = self._signs(solution.labels) != self._signs(new_labels)
-        solution.labels.copy_(new_labels)
         solution.box.copy_(self._on_device(box, self.dtype))
-        solution.dual.copy_(moved(self.loss.is_logistic, solution.dual, flipped, self._limits(solution.box)))
+        if not self.loss.is_logistic:  # Newton's method goes on from the vectors, whatever the labels
+            flipped = self._signs(solution.labels) != self._signs(new_labels)
+            solution.dual.copy_(moved(solution.dual, flipped, self._limits(solution.box)))
+        solution.labels.copy_(new_labels)
 
     def _descend(
         self,
@@ -200,22 +231,44 @@ class TorchMachine(Machine):
         pulse: Callable[[], None],
     ) -> NDArray[np.bool_]:
         with exact_products():
-            self._start(solution)
-            if solution.search is None:
-                solution.search = self._make_search(solution)
-            patience = [self._patience(self.n_rows, bool(n_failed)) for n_failed in solution.n_failed]
-            solution.search.begin(torch.tensor(np.repeat(patience, self.n_problems)))
-            rng = np.random.default_rng(seed)
-            n_passes = max(1, LOOK // self._n_blocks) if self._is_compiled else 1
-            while True:
-                for _ in range(n_passes):
-                    solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
-                    self._advance(solution)
-                if int(solution.search.n_running) == 0:
-                    break
-                pulse()
-        given_up: NDArray[np.bool_] = solution.search.failed.cpu().numpy() > 0
-        return given_up
+            if self.loss.is_logistic:
+                given_up = self._by_newton(solution, pulse)
+            else:
+                given_up = self._by_blocks(solution, seed, pulse)
+        host: NDArray[np.bool_] = given_up.cpu().numpy() > 0
+        return host
+
+    def _by_newton(self, solution: Any, pulse: Callable[[], None]) -> Any:
+        weights = self._weights_of(solution)
+        most_products = self._patience_of(solution) // self.n_rows
+        vectors = self._vectors_in(solution)
+        failed = minimize(self, weights, vectors, self.tol, most_products.to(self.device), pulse)
+        self._finish(solution)
+        return failed
+
+    def _weights_of(self, solution: Any) -> Any:
+        """What the rows count in all problems, times C, with the signs of their labels."""
+        return self._signs(solution.labels) * self._limits(solution.box)
+
+    def _by_blocks(self, solution: Any, seed: int, pulse: Callable[[], None]) -> Any:
+        self._start(solution)
+        if solution.search is None:
+            solution.search = self._make_search(solution)
+        solution.search.begin(self._patience_of(solution))
+        rng = np.random.default_rng(seed)
+        n_passes = max(1, LOOK // self._n_blocks) if self._is_compiled else 1
+        while True:
+            for _ in range(n_passes):
+                solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
+                self._advance(solution)
+            if int(solution.search.n_running) == 0:
+                return solution.search.failed
+            pulse()
+
+    def _patience_of(self, solution: Any) -> Any:
+        """Looks at a row after which each problem is given up."""
+        patience = [self._patience(self.n_rows, bool(n_failed)) for n_failed in solution.n_failed]
+        return torch.tensor(np.repeat(patience, self.n_problems))
 
     @abstractmethod
     def _make_search(self, solution: Any) -> Search:
@@ -228,7 +281,7 @@ class TorchMachine(Machine):
     def _pass_and_judge(self, solution: Any) -> None:
         self._pass(solution)
         scores = self._all_scores(solution)
-        extremes = self._steps.extremes(self.loss.is_logistic, self.n_problems, solution, scores)
+        extremes = self._steps.extremes(self.n_problems, solution, scores)
         solution.search.judge(*extremes, self.tol)
 
     def scores(self, solution: Any) -> Any:
@@ -269,6 +322,12 @@ class TorchMachine(Machine):
             sums.addmm_(signed[:, first : first + CHUNK].double(), rows)
         return self.on_host(sums).reshape(-1, self.n_problems, sums.shape[1])
 
+    def rescale(self, solution: Any, factor: float) -> None:
+        if self.loss.is_logistic:  # Newton's method begins with the vectors as they are
+            solution.box *= factor
+        else:
+            super().rescale(solution, factor)
+
     def _replace(
         self,
         solution: Any,
@@ -278,7 +337,7 @@ class TorchMachine(Machine):
     ) -> None:
         solution.box *= factor
         flat = dual.reshape(-1, self.n_rows)
-        solution.dual.copy_(self._on_device(flat, self.dtype, self.loss.empty_dual))
+        solution.dual.copy_(self._on_device(flat, self.dtype))
         with exact_products():
             self._start(solution)
 

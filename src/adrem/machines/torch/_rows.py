@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from adrem.machines._tables import Outline
 from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
+from adrem.machines.torch._newton import Vectors, multiples_of
 from adrem.machines.torch._search import Search
 from adrem.machines.torch._steps import Blocks, blocks_of
 
@@ -17,8 +20,43 @@ SPLITS = (8, 4, 2, 1)
 NARROW = 128
 
 
-class TorchRowMachine(TorchMachine):
-    """Machine on dense rows. The primal of a solution is its weights."""
+class OnRows(TorchMachine):
+    """Machine on rows as they are. The primal of a solution is its weights.
+
+    With the log loss it has no dual variables.
+    """
+
+    def inner(self, one: Vectors, other: Vectors) -> Any:
+        return (one.coordinates * other.coordinates).sum(1)
+
+    def _vectors_in(self, solution: Any) -> Vectors:
+        return Vectors(solution.primal, self.scores_by(solution.primal))
+
+    @property
+    def _n_dual(self) -> int:
+        return 0 if self.loss.is_logistic else super()._n_dual
+
+    def _signed_multiples(self, solution: Any) -> Any:
+        if self.loss.is_logistic:
+            return multiples_of(self._weights_of(solution), self._all_scores(solution))
+        return super()._signed_multiples(solution)
+
+    def _vectors(self, solution: Any) -> NDArray[np.float64]:
+        if self.loss.is_logistic:
+            weights = solution.primal[:, : self._table.shape[1]]
+            return self.on_host(weights).reshape(-1, self.n_problems, weights.shape[1])
+        return super()._vectors(solution)
+
+    @classmethod
+    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
+        n_padded = -(-table.n_rows // cls.block) * cls.block
+        state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
+        weights = (8 + 6 * table.dtype.itemsize) * table.n_features * n_problems
+        return state + n_padded * n_problems * ON_THE_WAY * table.dtype.itemsize + weights
+
+
+class TorchRowMachine(OnRows):
+    """Machine on dense rows."""
 
     block: ClassVar[int] = 256
 
@@ -28,6 +66,12 @@ class TorchRowMachine(TorchMachine):
         self._n_splits = next(n for n in SPLITS if n == 1 or (width % n == 0 and width // n >= NARROW))
         grams = torch.bmm(self._by_block, self._by_block.transpose(1, 2))
         return blocks_of(grams, self._on_device(self._norms, self.dtype))
+
+    def coordinates(self, multiples: Any) -> Any:
+        return multiples @ self._rows
+
+    def scores_by(self, coordinates: Any) -> Any:
+        return coordinates @ self._rows.T
 
     @property
     def _n_primal(self) -> int:
@@ -43,11 +87,11 @@ class TorchRowMachine(TorchMachine):
     def _pass(self, solution: Any) -> None:
         for turn in range(self._n_blocks):
             self._steps.score(self._by_block, turn, solution, self._blocks.grams)
-            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.settle(self.n_problems, self._blocks, turn, solution)
             self._steps.spread(self._by_block, turn, solution, self._by_block)
 
     def _all_scores(self, solution: Any) -> Any:
-        return solution.primal @ self._rows.T
+        return self.scores_by(solution.primal)
 
     def squared_norms(self, solution: Any, scores: Any) -> Any:  # noqa: ARG002 - they are in the weights
         weights = solution.primal.double()
@@ -57,10 +101,3 @@ class TorchRowMachine(TorchMachine):
     def fixed_memory(cls, table: Outline) -> int:
         n_padded = -(-table.n_rows // cls.block) * cls.block
         return cls.memory_of_rows(table) + n_padded * cls.block * table.dtype.itemsize + WORKSPACE
-
-    @classmethod
-    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
-        weights = (8 + 2 * table.dtype.itemsize) * table.n_features * n_problems
-        return state + n_padded * n_problems * ON_THE_WAY + weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from adrem.machines._problems import Solution
 from adrem.machines._tables import Outline
-from adrem.machines.torch._machine import ON_THE_WAY, WORKSPACE, TorchMachine
+from adrem.machines.torch._machine import WORKSPACE
+from adrem.machines.torch._rows import OnRows
 from adrem.machines.torch._search import Search
 from adrem.machines.torch._steps import Blocks, blocks_of
 
@@ -42,10 +44,32 @@ class Entries(NamedTuple):
     most_rare: int
 
 
-class TorchSparseRowMachine(TorchMachine):
-    """Machine on CSR rows. The primal of a solution is its weights, those of a feature side by side."""
+def csr_tensor(table: Any, device: Any) -> Any:
+    """A CSR matrix on a device."""
+    whole = np.int32 if max(table.nnz, *table.shape) < 2**31 else np.int64
+    parts = (torch.from_numpy(part.astype(whole, copy=False)) for part in (table.indptr, table.indices))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse", UserWarning)  # it tells that it is in beta
+        return torch.sparse_csr_tensor(*parts, torch.from_numpy(table.data), size=table.shape, device=device)
+
+
+class TorchSparseRowMachine(OnRows):
+    """Machine on CSR rows. The weights of a feature stand side by side."""
 
     block: ClassVar[int] = 128
+
+    def _arrange(self) -> None:
+        if self.loss.is_logistic:
+            shuffled = self._table[self._order]
+            shuffled.resize(self.n_padded, shuffled.shape[1])
+            self._by_row = csr_tensor(shuffled, self.device)
+            self._by_feature = csr_tensor(shuffled.T.tocsr(), self.device)
+
+    def coordinates(self, multiples: Any) -> Any:
+        return (self._by_feature @ multiples.T.contiguous()).T
+
+    def scores_by(self, coordinates: Any) -> Any:
+        return (self._by_row @ coordinates.T).T.contiguous()
 
     def _make_blocks(self) -> Blocks:
         self._in_turn = torch.arange(self._n_blocks, device=self.device)
@@ -113,10 +137,12 @@ class TorchSparseRowMachine(TorchMachine):
         search = solution.search
         for turn in range(self._n_blocks):
             self._steps.score_entries(self._entries, search.order, turn, solution.primal, search.scores[0])
-            self._steps.settle(self.loss.is_logistic, self.n_problems, self._blocks, turn, solution)
+            self._steps.settle(self.n_problems, self._blocks, turn, solution)
             self._steps.spread_entries(self._entries, search.order, turn, search.steps, solution.primal)
 
     def _all_scores(self, solution: Any) -> Any:
+        if self.loss.is_logistic:
+            return self.scores_by(solution.primal)
         scores = torch.empty_like(solution.dual)
         self._steps.score_entries(self._entries, self._in_turn, 0, solution.primal, scores)
         return scores
@@ -126,6 +152,8 @@ class TorchSparseRowMachine(TorchMachine):
         return self.on_host(norms.reshape(len(solution.n_failed), -1).sum(1))
 
     def _vectors(self, solution: Any) -> NDArray[np.float64]:
+        if self.loss.is_logistic:
+            return super()._vectors(solution)
         sums = torch.zeros_like(solution.primal, dtype=torch.float64)
         self._sum_rows(self._signed_multiples(solution).double(), sums)
         return self.on_host(sums).reshape(-1, self.n_problems, self._n_primal)
@@ -139,13 +167,6 @@ class TorchSparseRowMachine(TorchMachine):
         grams = n_padded * cls.block * table.dtype.itemsize
         on_the_way = BYTES_TO_ORDER * min(ORDERED, table.n_entries) + 2 * DENSE
         return entries + 2 * by_feature + ends + grams + on_the_way + WORKSPACE
-
-    @classmethod
-    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
-        weights = (8 + 2 * table.dtype.itemsize) * table.n_features * n_problems
-        return state + n_padded * n_problems * ON_THE_WAY + weights
 
 
 def _side_by_side(weights: Any) -> Any:

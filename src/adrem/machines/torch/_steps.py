@@ -9,23 +9,18 @@ from typing import Any, NamedTuple
 
 import torch
 
-# Violations above this count as this: a row that has just come in is infinitely far from its logit.
-FAR = 30.0
-NEWTON_STEPS = 200
-
 
 class Blocks(NamedTuple):
-    """What a block step knows of the rows: the Gram matrix of every block, norms of the rows, and one over them."""
+    """What a block step knows of the rows: the Gram matrix of every block, and one over the norms of the rows."""
 
     grams: Any
-    norms: Any
     rates: Any
 
 
 def blocks_of(grams: Any, norms: Any) -> Blocks:
     """Blocks with the rate at which a row moves. An empty row always loses 1: it goes to the end of its box at once."""
     at_once = torch.full_like(norms, 1e30)
-    return Blocks(grams, norms, torch.where(norms > 0, 1.0 / norms, at_once))
+    return Blocks(grams, torch.where(norms > 0, 1.0 / norms, at_once))
 
 
 def signs_of(labels: Any, n_problems: int, dtype: Any) -> Any:
@@ -36,31 +31,27 @@ def signs_of(labels: Any, n_problems: int, dtype: Any) -> Any:
     return torch.where(hits, one, -one).reshape(-1, labels.shape[1])
 
 
-def violations(is_logistic: bool, margins: Any, dual: Any, box: Any) -> Any:
+def violations(margins: Any, dual: Any, box: Any) -> Any:
     """How far coordinates are from their optimum: projected gradients. Zero for rows that are left out."""
     nothing = torch.zeros((), dtype=margins.dtype, device=margins.device)
-    if is_logistic:
-        return torch.where(box > 0, (dual + margins).clamp(-FAR, FAR), nothing)
     gradients = margins - 1.0
     may_grow = torch.where(dual < box, gradients.clamp(max=0.0), nothing)
     return may_grow + torch.where(dual > 0, gradients.clamp(min=0.0), nothing)
 
 
-def extremes(is_logistic: bool, n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
+def extremes(n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
     """Smallest and largest violation of every problem."""
     margins = signs_of(solution.labels, n_problems, scores.dtype) * scores
-    found = violations(is_logistic, margins, solution.dual, solution.box.repeat_interleave(n_problems, 0))
+    found = violations(margins, solution.dual, solution.box.repeat_interleave(n_problems, 0))
     return found.amin(1), found.amax(1)
 
 
-def moved(is_logistic: bool, dual: Any, flipped: Any, box: Any) -> Any:
+def moved(dual: Any, flipped: Any, box: Any) -> Any:
     """Dual variables carried over to new labels and boxes: clipped to the box, begun anew where the label flipped."""
-    if is_logistic:
-        return dual.masked_fill(flipped | (box <= 0), -torch.inf)
     return torch.minimum(dual, box).masked_fill(flipped, 0.0)
 
 
-def settle(is_logistic: bool, n_problems: int, block: Blocks, turn: int, solution: Any) -> None:
+def settle(n_problems: int, block: Blocks, turn: int, solution: Any) -> None:
     """Settle the block whose number stands at a place of the order, in all problems that are running."""
     search = solution.search
     number, size = int(search.order[turn]), block.grams.shape[-1]
@@ -71,10 +62,7 @@ def settle(is_logistic: bool, n_problems: int, block: Blocks, turn: int, solutio
     scores = search.scores.sum(0)
     scores = scores[:, part] if scores.shape[1] > size else scores
     turns = torch.nonzero((box > 0).any(0)).ravel().tolist()
-    if is_logistic:
-        new, steps = _settle_logistic(block.grams[number], block.norms[part], dual, box, signs, scores, turns)
-    else:
-        new, steps = _settle_hinge(block.grams[number], block.rates[part], dual, box, signs, scores, turns)
+    new, steps = _settled(block.grams[number], block.rates[part], dual, box, signs, scores, turns)
     runs = search.running[:, None] > 0
     dual.copy_(torch.where(runs, new, dual))
     search.steps.copy_(steps * runs)
@@ -116,9 +104,7 @@ def _entries_of_block(entries: Any, number: int, size: int) -> tuple[Any, Any, A
     return rows, entries.values[part], entries.columns[part]
 
 
-def _settle_hinge(
-    gram: Any, rates: Any, dual: Any, box: Any, signs: Any, scores: Any, turns: list[int]
-) -> tuple[Any, Any]:
+def _settled(gram: Any, rates: Any, dual: Any, box: Any, signs: Any, scores: Any, turns: list[int]) -> tuple[Any, Any]:
     """In signed multiples: a row moves against its gradient, over its norm, as far as its box allows."""
     start, end = signs * dual, signs * box
     lowest, highest = end.clamp(max=0.0), end.clamp(min=0.0)
@@ -132,34 +118,3 @@ def _settle_hinge(
     # An end of the box is met to the last bit.
     stop = torch.where(steps >= high, highest, torch.where(steps <= low, lowest, start + steps))
     return stop.abs(), stop - start
-
-
-def _settle_logistic(
-    gram: Any, norms: Any, dual: Any, box: Any, signs: Any, scores: Any, turns: list[int]
-) -> tuple[Any, Any]:
-    """In logits: a row takes the one that is best while all others stand still."""
-    new, steps, scores = dual.clone(), torch.zeros_like(dual), scores.clone()
-    for j in turns:
-        alpha = box[:, j] * torch.sigmoid(new[:, j])
-        new[:, j] = _best_logit(norms[j], signs[:, j] * scores[:, j], new[:, j], box[:, j], alpha)
-        steps[:, j] = (box[:, j] * torch.sigmoid(new[:, j]) - alpha) * signs[:, j]
-        scores.addr_(steps[:, j], gram[j])
-    return new, steps
-
-
-def _best_logit(norm: Any, margin: Any, dual: Any, box: Any, alpha: Any) -> Any:
-    """Root of t + margin + norm * (box * sigmoid(t) - alpha), a rising function, by Newton steps kept in a bracket."""
-    low, high = -margin - norm * (box - alpha), -margin + norm * alpha
-    t = torch.minimum(torch.maximum(torch.where(torch.isfinite(dual), dual, -margin), low), high)
-    close = 1e-9 if t.dtype == torch.float64 else 1e-5
-    for _ in range(NEWTON_STEPS):
-        share = torch.sigmoid(t)
-        value = t + margin + norm * (box * share - alpha)
-        high, low = torch.where(value > 0, t, high), torch.where(value > 0, low, t)
-        step = value / (1.0 + norm * box * share * (1.0 - share))
-        done = step.abs() <= close * t.abs().clamp(min=1.0)
-        inside = ((t - step > low) & (t - step < high)) | done
-        t = torch.where(inside, t - step, 0.5 * (low + high))
-        if bool(done.all()):
-            break
-    return torch.where(box > 0, t, torch.full_like(t, -torch.inf))

@@ -17,7 +17,6 @@ from adrem.machines.torch import _steps as plain
 
 # Rows that a warp holds at a time, one a thread; and of those before them, so many that it hears of at a time.
 RUN = 32
-NEWTON_STEPS = 50
 # A tile of a product: so many problems, so many rows or features, and how deep it goes at a time. Long sums go to the
 # matrix units, in three products whose errors are those of float32 ("tf32x3"); for short ones these are no faster.
 TALL, WIDE, DEPTH = 64, 64, 32
@@ -46,7 +45,7 @@ def _scores_of(scores, split_stride, n_splits, gram, gram_stride, to, first, i, 
 
 
 @triton.jit
-def _settle_hinge(
+def _settle(
     gram, rates, labels, box, dual, scores, steps, running, moves, order, turn, gram_block, gram_stride, row_stride,
     split_stride, score_stride, score_block, n_splits, n_problems, SIZE: tl.constexpr, RUN: tl.constexpr,
 ):  # fmt: skip
@@ -86,79 +85,6 @@ def _settle_hinge(
             stop = tl.where(step >= high, highest, tl.where(step <= low, lowest, start + step))
             step = stop - start
             tl.store(dual + i, tl.abs(stop))
-            n_moves += tl.sum((step != 0.0).to(tl.int32), 0)
-        tl.store(to + i, step)
-        tl.debug_barrier()
-    tl.store(moves + p, tl.load(moves + p) - n_moves)
-
-
-@triton.jit
-def _sigmoid(t):
-    return 1.0 / (1.0 + tl.exp(-t))
-
-
-@triton.jit
-def _solve_logit(norm, box, alpha, margin, start, NEWTON_STEPS: tl.constexpr, CLOSE: tl.constexpr):
-    """Root of t + margin + norm * (box * sigmoid(t) - alpha), a rising function, by Newton steps kept in a bracket."""
-    low, high = -margin - norm * (box - alpha), -margin + norm * alpha
-    t = tl.minimum(tl.maximum(start, low), high)
-    k = 0
-    while k < NEWTON_STEPS:
-        share = _sigmoid(t)
-        value = t + margin + norm * (box * share - alpha)
-        high, low = tl.where(value > 0.0, t, high), tl.where(value > 0.0, low, t)
-        step = value / (1.0 + norm * box * share * (1.0 - share))
-        done = tl.abs(step) <= CLOSE * tl.maximum(1.0, tl.abs(t))
-        inside = ((t - step > low) & (t - step < high)) | done
-        t = tl.where(inside, t - step, 0.5 * (low + high))
-        k = tl.where(done, NEWTON_STEPS, k + 1)
-    return t
-
-
-@triton.jit
-def _settle_logistic(
-    gram, norms, labels, box, dual, scores, steps, running, moves, order, turn, gram_block, gram_stride, row_stride,
-    split_stride, score_stride, score_block, n_splits, n_problems, SIZE: tl.constexpr, RUN: tl.constexpr,
-    NEWTON_STEPS: tl.constexpr, CLOSE: tl.constexpr,
-):  # fmt: skip
-    """In logits: a row takes the one that is best while all others stand still."""
-    p = tl.program_id(0).to(tl.int64)
-    block = tl.load(order + turn)
-    to = steps + p * SIZE
-    place = tl.arange(0, RUN)
-    runs = tl.load(running + p) != 0
-    n_moves = 0
-    labels += (p // n_problems) * row_stride + block * SIZE
-    box += (p // n_problems) * row_stride + block * SIZE
-    dual += p * row_stride + block * SIZE
-    norms += block * SIZE
-    gram += block * gram_block
-    scores += p * score_stride + block * score_block
-    for first in range(0, SIZE, RUN):
-        i = first + place
-        step = tl.zeros([RUN], steps.dtype.element_ty)
-        if runs:
-            norm, limit, logit = tl.load(norms + i), tl.load(box + i), tl.load(dual + i)
-            sign = _sign_of(labels, p, n_problems, i).to(norm.dtype)
-            alpha = limit * _sigmoid(logit)
-            score = _scores_of(scores, split_stride, n_splits, gram, gram_stride, to, first, i, RUN)
-            for j in range(RUN):
-                own = place == j
-                room = tl.sum(tl.where(own, limit, 0.0), 0)
-                if room > 0.0:
-                    row = tl.load(gram + (first + j) * gram_stride + i)
-                    its_sign = tl.sum(tl.where(own, sign, 0.0), 0)
-                    margin = its_sign * tl.sum(tl.where(own, score, 0.0), 0)
-                    its_alpha = tl.sum(tl.where(own, alpha, 0.0), 0)
-                    its_logit = tl.sum(tl.where(own, logit, 0.0), 0)
-                    its_norm = tl.sum(tl.where(own, norm, 0.0), 0)
-                    begin = tl.where(its_logit > -float("inf"), its_logit, -margin)
-                    found = _solve_logit(its_norm, room, its_alpha, margin, begin, NEWTON_STEPS, CLOSE)
-                    move = its_sign * (room * _sigmoid(found) - its_alpha)
-                    logit = tl.where(own, found, logit)
-                    step = tl.where(own, move, step)
-                    score += move * row
-            tl.store(dual + i, logit)
             n_moves += tl.sum((step != 0.0).to(tl.int32), 0)
         tl.store(to + i, step)
         tl.debug_barrier()
@@ -281,8 +207,7 @@ def _spread_entries(
 
 @triton.jit
 def _extremes(
-    labels, box, dual, scores, lows, highs, n_rows, n_problems, FAR: tl.constexpr, LOGISTIC: tl.constexpr,
-    WIDE: tl.constexpr,
+    labels, box, dual, scores, lows, highs, n_rows, n_problems, WIDE: tl.constexpr,
 ):  # fmt: skip
     """Smallest and largest violation of every problem, zero included."""
     p = tl.program_id(0).to(tl.int64)
@@ -298,23 +223,20 @@ def _extremes(
         own = tl.load(labels + member * n_rows + i, mask=there, other=0) == positive
         score = tl.load(scores + p * n_rows + i, mask=there, other=0.0)
         margin = tl.where(own, score, -score)
-        if LOGISTIC:
-            violation = tl.where(end > 0.0, tl.minimum(tl.maximum(value + margin, -FAR), FAR), 0.0)
-        else:
-            gradient = margin - 1.0
-            violation = tl.where(value < end, tl.minimum(gradient, 0.0), 0.0)
-            violation += tl.where(value > 0.0, tl.maximum(gradient, 0.0), 0.0)
+        gradient = margin - 1.0
+        violation = tl.where(value < end, tl.minimum(gradient, 0.0), 0.0)
+        violation += tl.where(value > 0.0, tl.maximum(gradient, 0.0), 0.0)
         low, high = tl.minimum(low, violation), tl.maximum(high, violation)
     tl.store(lows + p, tl.min(low, 0))
     tl.store(highs + p, tl.max(high, 0))
 
 
-def extremes(is_logistic: bool, n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
+def extremes(n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
     """Smallest and largest violation of every problem, zero included."""
     lows, highs = scores.new_empty(len(scores)), scores.new_empty(len(scores))
     _extremes[(len(scores),)](
-        solution.labels, solution.box, solution.dual, scores, lows, highs, scores.shape[1], n_problems, FAR=plain.FAR,
-        LOGISTIC=is_logistic, WIDE=1024, num_warps=4,
+        solution.labels, solution.box, solution.dual, scores, lows, highs, scores.shape[1], n_problems, WIDE=1024,
+        num_warps=4,
     )  # fmt: skip
     return lows, highs
 
@@ -381,29 +303,14 @@ def spread_entries(entries: Any, order: Any, turn: int, steps: Any, weights: Any
     )  # fmt: skip
 
 
-def settle(is_logistic: bool, n_problems: int, block: Any, turn: int, solution: Any) -> None:
+def settle(n_problems: int, block: Any, turn: int, solution: Any) -> None:
     """Settle the block whose number stands at a place of the order, in all problems that are running."""
     search = solution.search
     size = block.grams.shape[-1]
     n_splits, _, width = search.scores.shape
-    arguments = (
-        solution.labels, solution.box, solution.dual, search.scores, search.steps, search.running, search.moves,
-        search.order, turn, block.grams.stride(0), block.grams.stride(1), solution.dual.stride(0),
-        search.scores.stride(0), search.scores.stride(1), size if width > size else 0, n_splits, n_problems,
+    _settle[(len(solution.dual),)](
+        block.grams, block.rates, solution.labels, solution.box, solution.dual, search.scores, search.steps,
+        search.running, search.moves, search.order, turn, block.grams.stride(0), block.grams.stride(1),
+        solution.dual.stride(0), search.scores.stride(0), search.scores.stride(1), size if width > size else 0,
+        n_splits, n_problems, SIZE=size, RUN=min(RUN, size), num_warps=1,
     )  # fmt: skip
-    grid = (len(solution.dual),)
-    run = min(RUN, size)
-    if is_logistic:
-        close = 1e-5 if solution.dual.element_size() == 4 else 1e-9
-        _settle_logistic[grid](
-            block.grams,
-            block.norms,
-            *arguments,
-            SIZE=size,
-            RUN=run,
-            NEWTON_STEPS=NEWTON_STEPS,
-            CLOSE=close,
-            num_warps=1,
-        )
-    else:
-        _settle_hinge[grid](block.grams, block.rates, *arguments, SIZE=size, RUN=run, num_warps=1)
