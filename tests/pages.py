@@ -7,7 +7,7 @@ text          what the commands of the block before have printed
 others        with title="name": a file of that name is put into the folder
 
 A comment before a block says why it is not run, `<!-- not run: because -->`, or that it needs real data,
-`<!-- needs ADREM_DATA -->`.
+`<!-- needs ADREM_DATA -->`, or a `<!-- needs Spark -->`: these are run in tests/real and in tests/spark.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(
-    r"(?:<!-- (?P<remark>not run: .+?|needs ADREM_DATA) -->\n)?"
+    r"(?:<!-- (?P<remark>not run: .+?|needs ADREM_DATA|needs Spark) -->\n)?"
     r"^(?P<indent> *)```(?P<kind>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^(?P=indent)```$",
     flags=re.DOTALL | re.MULTILINE,
 )

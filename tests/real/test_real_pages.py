@@ -15,7 +15,7 @@ READERS_HAVE = {"README.md": write_reviews, "files.md": write_reviews}
 
 
 def needs_data(page: Path) -> bool:
-    return any(block.remark.startswith("needs") for block in blocks_of(page))
+    return any(block.remark == "needs ADREM_DATA" for block in blocks_of(page))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if needs_data(page)], ids=lambda page: page.name)

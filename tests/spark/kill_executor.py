@@ -81,6 +81,7 @@ def main(folder: Path) -> dict[str, Any]:
         "lost": n_lost(spark) - lost_before,
         "labels": labels[0] == labels[1],
         "history": whole.history == disturbed.history,
+        "left": [str(path) for path in (folder / "checkpoints").rglob("part-*")],
         "difference": float(np.max(np.abs(whole.coefficients - disturbed.coefficients))),
         "largest": float(np.max(np.abs(whole.coefficients))),
     }

@@ -62,11 +62,12 @@ def test_it_labels_as_the_local_one_does(spark: Any, n_classes: int, loss: Any) 
 
 
 def test_it_gains_what_the_local_one_gains(spark: Any) -> None:
-    data = adrem.datasets.make_rotated_arcs(random_state=0)
+    data = adrem.datasets.make_rotated_arcs(rotation=60, random_state=0)
     frame = table(spark, data)
-    source = adrem.AdREM("log_loss", C=1.0).fit(data.X_source, data.y_source)
-    found = labels_of(fit(frame, C=1.0, nEstimators=1, nIter=10, maxIter=10), frame.where("domain < 0"))
-    assert np.mean(found == data.y_target) > source.score(data.X_target, data.y_target) + 0.1
+    source = adrem.AdREM("log_loss", C=0.1).fit(data.X_source, data.y_source)
+    assert source.score(data.X_target, data.y_target) < 0.85
+    found = labels_of(fit(frame, C=0.1, nEstimators=1, nIter=5, maxIter=10), frame.where("domain < 0"))
+    assert np.mean(found == data.y_target) == 1.0  # as locally, whatever the seed
 
 
 @pytest.mark.parametrize("label", [float("nan"), 77.0])
@@ -94,7 +95,7 @@ def test_draws_grow_and_keep_to_the_prior(spark: Any) -> None:
     assert [entry["iteration"] for entry in model.history] == [1, 2, 3, 4]
     for entry in model.history:
         assert sum(entry["classCounts"]) == 400
-        assert entry["drawn"] == pytest.approx(100 * entry["iteration"], abs=40)
+        assert entry["drawn"] == pytest.approx(100 * entry["iteration"], abs=4)
 
 
 def test_no_step_is_longer_than_the_one_before(spark: Any, frame: Any) -> None:
@@ -103,12 +104,15 @@ def test_no_step_is_longer_than_the_one_before(spark: Any, frame: Any) -> None:
     found = steps(spark, before)
     assert list(found) == ["Ad-REM: source", *(f"Ad-REM: member 0, iteration {k}" for k in (1, 2, 3, 4))]
     assert grown(found) == []
+    first, *others = found.values()
+    own = first.jobs - first.passes  # MLlib's, besides its passes over the rows
+    assert [step.jobs - step.passes - own for step in others] == [1, 1, 1, 1]
 
 
 def test_nothing_stays_cached(spark: Any, frame: Any) -> None:
-    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    before = set(spark.sparkContext._jsc.getPersistentRDDs())
     fit(frame, nEstimators=1)
-    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+    assert set(spark.sparkContext._jsc.getPersistentRDDs()) <= before
 
 
 def test_a_class_without_target_rows_is_told_of(spark: Any) -> None:

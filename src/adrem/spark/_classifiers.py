@@ -12,10 +12,10 @@ from pyspark.ml.wrapper import JavaWrapper
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from adrem.spark._draws import CLASS
 from adrem.spark._tables import FEATURES
 
-CLASS, WEIGHT = "class", "weight"
-IS_CLASS = "is_class"
+WEIGHT, IS_CLASS = "weight", "is_class"
 
 # The classifiers of one member: one for two classes, which speaks for the second, else one for each.
 Classifiers = list[Any]

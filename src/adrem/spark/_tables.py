@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -16,6 +15,8 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, NumericType
+
+from adrem.spark._kept import kept
 
 # Columns of the rows that are kept. The label is that of a source row, and null for a row of the target.
 ROW, FEATURES, LABEL, IS_TARGET = "row", "features", "label", "is_target"
@@ -43,16 +44,14 @@ def _check_type(types: dict[str, DataType], param: str, column: str, kind: type,
         raise TypeError(f"Column {column!r}, which {param} names, must hold {wanted}. It is {types[column]}.")
 
 
-@contextmanager
-def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> Iterator[DataFrame]:
+def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> AbstractContextManager[DataFrame]:
     """The rows that a fit needs, numbered, and the same however often executors are lost.
 
-    They are checkpointed where a checkpoint directory is set. In local mode nothing can be lost but all, and the disk
-    of this machine does. The labels of the target are not even read.
+    The labels of the target are not even read.
     """
     context = dataset.sparkSession.sparkContext
-    is_reliable = context.getCheckpointDir() is not None
-    if not is_reliable and context.master != "local" and not context.master.startswith("local["):
+    is_local = context.master == "local" or context.master.startswith("local[")
+    if not is_local and context.getCheckpointDir() is None:
         raise RuntimeError(
             "On a cluster the rows are checkpointed, so that a lost executor does not change the result: call "
             "spark.sparkContext.setCheckpointDir with a directory that all executors can reach."
@@ -63,11 +62,8 @@ def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> Ite
         _column(features).alias(FEATURES),
         sf.when(of_domain >= 0, _column(label).cast("double")).alias(LABEL),
         sf.when(~sf.isnan(of_domain), of_domain < 0).alias(IS_TARGET),
-    ).persist(StorageLevel.DISK_ONLY)
-    try:
-        yield rows.checkpoint() if is_reliable else rows
-    finally:
-        rows.unpersist()
+    )
+    return kept(rows, StorageLevel.DISK_ONLY)
 
 
 def _column(name: str) -> Column:

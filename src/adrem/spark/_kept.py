@@ -1,0 +1,45 @@
+"""Tables that are computed once, by the first job that asks for them, and are the same ever after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark import SparkContext, StorageLevel
+from pyspark.sql import DataFrame
+
+
+@contextmanager
+def kept(frame: DataFrame, level: StorageLevel) -> Iterator[DataFrame]:
+    """A table that is cached, and checkpointed where a directory for that is set, as long as it is needed.
+
+    What is lost with an executor is read from the checkpoint; without one nothing can be lost but all.
+    """
+    context = frame.sparkSession.sparkContext
+    if context.getCheckpointDir() is None:
+        made = frame.localCheckpoint(eager=False, storageLevel=level)
+        rows = _rows_of(made)
+    else:
+        made = frame.checkpoint(eager=False)
+        rows = _rows_of(made)
+        rows.persist(context._getJavaStorageLevel(level))
+    try:
+        yield made
+    finally:
+        rows.unpersist(False)
+        _delete_checkpoint(rows, context)
+
+
+def _rows_of(frame: DataFrame) -> Any:
+    """The RDD that a checkpointed table is."""
+    return frame._jdf.queryExecution().logical().rdd()
+
+
+def _delete_checkpoint(rows: Any, context: SparkContext) -> None:
+    """Delete the files of a checkpoint, if it has come to one: Spark would leave them."""
+    file = rows.getCheckpointFile()
+    if file.isDefined():
+        jvm: Any = context._jvm
+        path = jvm.org.apache.hadoop.fs.Path(file.get())
+        path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)
