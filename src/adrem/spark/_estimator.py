@@ -72,8 +72,8 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
     Notes
     -----
     On a cluster a checkpoint directory must be set (``spark.sparkContext.setCheckpointDir``): the rows are written to
-    it once, so that a lost executor does not change the result. Spark leaves them there, unless
-    ``spark.cleaner.referenceTracking.cleanCheckpoints`` is true.
+    it once, and again with their labels in each iteration, so that a lost executor does not change the result. What is
+    no longer needed is deleted there.
 
     Examples
     --------
