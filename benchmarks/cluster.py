@@ -2,7 +2,7 @@
 
 The cluster is on this machine, so it can't be faster than the threads: what it costs is what is measured. Seconds of
 the clock depend on what else the machine does, those of the processors, summed over all processes, hardly. The bytes
-that arrive at each worker are counted, and put beside those of the rows.
+that arrive at each worker are counted, and put beside those of the rows, and so is the most memory that it takes.
 
     python benchmarks/cluster.py
     python benchmarks/cluster.py --data amazon-400 --pair K-D
@@ -19,6 +19,7 @@ from typing import Any
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from peak_memory import begin_peak, peak
 
 from adrem import AdREM
 from adrem.datasets import DomainPair, load
@@ -86,9 +87,9 @@ def main() -> None:
     else:
         pair = load(arguments.data).pair(*arguments.pair.split("-"))
 
-    def fit(n_jobs: int | None) -> AdREM:
+    def fit(n_jobs: int | None, data: DomainPair = pair) -> AdREM:
         model = AdREM(C=0.01, n_estimators=arguments.members, random_state=0, n_jobs=n_jobs)
-        return model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+        return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
     fit(1)  # compiles
     n_bytes = bytes_of(pair.X_source) + bytes_of(pair.X_target)
@@ -106,11 +107,17 @@ def main() -> None:
         def used() -> float:
             return process_time() + float(sum(client.run(process_time).values()))
 
-        fit(None)  # each worker loads what was compiled
+        few = np.arange(50)
+        fit(
+            None, DomainPair(pair.X_source[few], pair.y_source[few], pair.X_target[few], pair.y_target[few])
+        )  # loads it
         client.run(count_arrivals)
+        before = client.run(begin_peak)
         model = timed("two workers of a cluster", lambda: fit(None), arguments.repeats, used)
         sent = [n / arguments.repeats for n in client.run(arrivals).values()]
+        taken = [n - before[worker] for worker, n in client.run(peak).items()]
     print(f"bytes to a worker for a fit: {', '.join(f'{n / 1e6:.1f} MB, {n / n_bytes:.2f} of the rows' for n in sent)}")
+    print(f"memory that a worker took: {', '.join(f'{n / 1e6:.0f} MB' for n in taken)}")
     print(f"the same model: {np.array_equal(model.coef_, reference.coef_)}")
 
 

@@ -7,8 +7,8 @@
 the same kind of folds, copies of the drawn rows concatenated, every training from nothing, tol 0.1, no intercept. Its
 members are timed on a few and scaled to eleven, its choice of C is timed in full; ours is timed as a user calls it. The
 two rules for C differ in near-ties, so their members are trained with the C that ours has chosen.
-Medians over the rounds; accuracies of the vote (ours) and of the members that were run (theirs) stand beside. With
-`--threads`, ours on one thread is set beside ours on several instead.
+Medians over the rounds; accuracies of the vote (ours) and of the members that were run (theirs) stand beside, and the
+most memory that ours took besides the rows. With `--threads`, ours on one thread is set beside ours on several instead.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from peak_memory import begin_peak, peak
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -36,11 +37,12 @@ N_MEMBERS, N_ITER = 11, 20
 
 
 class Run(NamedTuple):
-    """Seconds of a full ensemble, accuracy in percent, and the C that was chosen."""
+    """Seconds of a full ensemble, accuracy in percent, the C that was chosen, and bytes that it took."""
 
     seconds: float
     accuracy: float
     C: float
+    taken: int = 0
 
 
 def make_dense() -> DomainPair:
@@ -106,10 +108,12 @@ def theirs(data: DomainPair, loss: str, n_members: int, seed: int, C: float) -> 
 
 
 def ours(data: DomainPair, loss: Any, seed: int, n_jobs: int = 1) -> Run:
+    before = begin_peak()
     begin = perf_counter()
     model = AdREM(loss=loss, random_state=seed, n_jobs=n_jobs).fit(data.X_source, data.y_source, X_target=data.X_target)
     seconds = perf_counter() - begin
-    return Run(seconds, 100 * float(np.mean(model.transduction_ == data.y_target)), model.C_)
+    taken = peak() - before
+    return Run(seconds, 100 * float(np.mean(model.transduction_ == data.y_target)), model.C_, taken)
 
 
 def compare(task: str, loss: Any, rounds: int, members: int, threads: int) -> None:
@@ -127,7 +131,10 @@ def compare(task: str, loss: Any, rounds: int, members: int, threads: int) -> No
     names = (f"{threads} jobs", "1 job") if threads > 1 else ("ours", "theirs")
     for name, side in zip(names, ([a for a, _ in runs], [b for _, b in runs]), strict=True):
         seconds, accuracy = median(r.seconds for r in side), median(r.accuracy for r in side)
-        print(f"{task:15} {loss:9} {name:7}{seconds:9.2f} s {accuracy:7.2f} %   C {sorted({r.C for r in side})}")
+        memory = "" if name == "theirs" else f"   {max(r.taken for r in side) / 1e6:.0f} MB"
+        print(
+            f"{task:15} {loss:9} {name:7}{seconds:9.2f} s {accuracy:7.2f} %   C {sorted({r.C for r in side})}{memory}"
+        )
     print(f"{task:15} {loss:9} ratio {ratio:10.1f} x", flush=True)
 
 
