@@ -1,4 +1,7 @@
-"""Rows as they are on a device: a block's scores are one product, and its moves go into the weights by another."""
+"""Rows as they are on a device: scores are one product, and what comes of them goes into the weights by another.
+
+With the hinge loss block by block, with the log loss for all rows at once.
+"""
 
 from __future__ import annotations
 

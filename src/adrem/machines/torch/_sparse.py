@@ -1,4 +1,7 @@
-"""Sparse rows as they are on a device: a block's scores are gathered by its entries, its moves by its features."""
+"""Sparse rows as they are on a device: scores are gathered by entries, what comes of them by features.
+
+With the hinge loss block by block, with the log loss for all rows at once.
+"""
 
 from __future__ import annotations
 
