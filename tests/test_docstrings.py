@@ -11,7 +11,9 @@ from importlib import import_module
 
 import pytest
 from docstrings import Home, exported_by, faults_of, homes_of, name_of, public_modules
+from pages import ROOT
 
+import adrem
 from adrem._report import Report
 
 # PySpark is not installed everywhere: spark/test_spark_docstrings.py has what needs it.
@@ -51,3 +53,11 @@ def test_docstrings_are_in_the_form_of_numpydoc(home: Home) -> None:
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
 def test_docstrings_have_an_example_that_is_run(home: Home) -> None:
     assert name_of(home) in names_with_examples(home[0])
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "adrem.cli"])  # which has its own help
+def test_every_public_name_stands_on_a_page(module: str) -> None:
+    page = (ROOT / "docs" / "api" / f"{module.rpartition('.')[2]}.md").read_text("utf-8")
+    found = import_module(module)
+    names = set(found.__all__) - (set(adrem.__all__) if module != "adrem" else set())
+    assert [n for n in names if callable(getattr(found, n)) and f"::: {module}.{n}\n" not in page] == []
