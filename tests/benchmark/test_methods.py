@@ -119,3 +119,8 @@ def test_methods_are_found_by_name() -> None:
         ValueError, match=r"no method magic, luck; known are source-svm, source-lr, adrem-svm, adrem-lr, hard-em"
     ):
         find_methods(["magic", "adrem-svm", "luck"])
+
+
+def test_one_text_may_name_several() -> None:
+    assert find_methods("adrem-svm, gfk") == find_methods(["adrem-svm", "gfk"])
+    assert find_methods("all") == find_methods()

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from adrem.benchmark.protocols import PROTOCOLS, TABLES, Protocol, find_pairs, find_protocols
-from adrem.datasets import DataSet, Domain, DomainPair, Provenance
+from adrem.datasets import DataSet, Domain, DomainPair, Provenance, load
 from adrem.datasets._registry import REGISTRY
 
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
@@ -236,7 +236,7 @@ def test_unknown_names_come_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="no table 'office'") as caught:
         find_protocols("office")
     assert all(table in str(caught.value) for table in (*TABLES, "'all'"))
-    with pytest.raises(ValueError, match=r"office-31 has no features 'surf'; known are resnet50, decaf\."):
+    with pytest.raises(ValueError, match=r"office-31 has no features 'surf'; known are 'resnet50', 'decaf'\."):
         find_protocols("office-31", "surf")
     with pytest.raises(ValueError, match=r"no pair A-C, A-X; known are A-D, A-W, D-A, D-W, W-A, W-D\."):
         find_pairs(find_protocols("office-31"), ["A-X", "A-W", "A-C"])
@@ -251,3 +251,12 @@ def test_a_pair_of_any_of_the_protocols_is_known() -> None:
     assert find_pairs(find_protocols("all"), ["K-D", "C-I"]) == {"K-D", "C-I"}
     with pytest.raises(ValueError, match="no pair K-D"):
         find_pairs(find_protocols("office-31"), ["K-D"])
+
+
+def test_rows_that_no_table_has_are_refused() -> None:
+    protocol = find_protocols("office-31", "resnet50")[0]
+    for pair in ("A-A", "A", "A-W-D", "A->W"):
+        with pytest.raises(ValueError, match=r"office-31/resnet50 has no pair '.*'; known are A-D, A-W, D-A"):
+            protocol.make_pair(load("rotated-arcs"), pair, 0)
+    with pytest.raises(ValueError, match="repetition is counted from 0, and can't be -1"):
+        protocol.make_pair(load("rotated-arcs"), "A-W", -1)

@@ -93,7 +93,7 @@ def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tm
     ("options", "known"),
     [
         (["office-32"], "office-31"),
-        ([TABLE, "--features", "surf"], "400, all"),
+        ([TABLE, "--features", "surf"], "'400', 'all'"),
         ([TABLE, "--pairs", "A-W"], "K-D, D-B, B-E, E-K"),
         ([TABLE, "--methods", "magic"], "source-svm, source-lr"),
         ([TABLE, "--format", "pdf"], "table, md, csv, latex, html"),

@@ -143,6 +143,8 @@ def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
         ({"nEstimators": "many"}, "nEstimators"),
         ({"classPrior": "estimate"}, "classPrior must be 'uniform', 'source'"),
         ({"classPrior": 3}, "classPrior"),
+        ({"classPrior": {"cat": 0.5, "dog": 0.5}}, "the numbers of the label column as its keys"),
+        ({"C": None}, "C can't be None"),
     ],
 )
 def test_bad_parameters_are_refused_at_once(params: dict[str, Any], message: str) -> None:

@@ -96,6 +96,7 @@ def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> N
 
 
 def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
+    from pyspark.ml.feature import Tokenizer
     from pyspark.sql import functions as sf
 
     from adrem.spark import AdREM, AdREMModel
@@ -110,8 +111,12 @@ def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair],
     with pytest.raises(UnreadableModelError, match=r"model holds a model .* not an estimator: use AdREMModel\.load\."):
         AdREM.load(str(tmp_path / "model"))
     AdREM().save(str(tmp_path / "estimator"))
-    with pytest.raises(UnreadableModelError, match=r"holds a adrem\.spark\.AdREM, not a model"):
+    with pytest.raises(UnreadableModelError, match=r"holds an estimator, not a model .* use AdREM\.load"):
         AdREMModel.load(str(tmp_path / "estimator"))
+    Tokenizer().save(str(tmp_path / "other"))
+    for reader in (AdREM, AdREMModel):
+        with pytest.raises(UnreadableModelError, match=r"holds org\.apache\.spark\.ml\.feature\.Tokenizer, not "):
+            reader.load(str(tmp_path / "other"))
 
 
 def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:

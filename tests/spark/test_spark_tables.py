@@ -65,6 +65,21 @@ def test_source_rows_without_a_label(frame: Any) -> None:
         refuse(frame.withColumn("label", label), "3 rows have a source domain and no label")
 
 
+def test_source_rows_whose_label_an_indexer_did_not_know(frame: Any) -> None:
+    from pyspark.ml.feature import StringIndexer
+    from pyspark.sql import functions as sf
+
+    named = frame.withColumn("name", sf.when(sf.col("number") >= 3, sf.concat(sf.lit("class "), "label")))
+    indexer = StringIndexer(inputCol="name", outputCol="label", handleInvalid="keep")
+    named = named.drop("label")
+    indexed = indexer.fit(named.where("name is not null")).transform(named)
+    refuse(indexed, "3 rows have a source domain and no label")
+
+
+def test_what_is_no_table_of_spark(frame: Any) -> None:
+    refuse(frame.collect(), r"fit takes a DataFrame of Spark, not <class 'list'>: make one by", TypeError)
+
+
 def test_rows_without_a_domain(frame: Any) -> None:
     from pyspark.sql import functions as sf
 

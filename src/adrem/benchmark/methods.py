@@ -166,8 +166,9 @@ def find_methods(names: Iterable[str] | None = None) -> list[Method]:
 
     Parameters
     ----------
-    names : iterable of str, default=None
-        Names of ours, and classifiers of skada as ``skada:NAME``. ``"all"`` stands for all of ours, and so does None.
+    names : iterable of str or str, default=None
+        Names of ours, and classifiers of skada as ``skada:NAME``, which have ``label`` and no ``make``. One text may
+        hold several, with commas between. ``"all"`` stands for all of ours, and so does None.
 
     Returns
     -------
@@ -187,7 +188,9 @@ def find_methods(names: Iterable[str] | None = None) -> list[Method]:
     """
     from adrem.benchmark.peers import PREFIX, find_peer
 
-    given = ["all"] if names is None else [name.strip() for name in names]
+    if names is None:
+        names = "all"
+    given = [name.strip() for name in (names.split(",") if isinstance(names, str) else names)]
     wanted = [name for one in given for name in (METHODS if one == "all" else [one])]
     unknown = [name for name in wanted if name not in METHODS and not name.startswith(PREFIX)]
     if unknown:

@@ -76,7 +76,7 @@ def known_peers() -> list[str]:
 
 
 def _make_nothing(_seed: int) -> Any:
-    raise NotImplementedError("a peer is made in its own process")
+    raise NotImplementedError("A classifier of skada is fitted in a process of its own: call label(data, seed).")
 
 
 def _installed() -> str | None:

@@ -209,6 +209,11 @@ class Protocol:
         DomainPair
             ``X_source, y_source, X_target, y_target``.
 
+        Raises
+        ------
+        ValueError
+            If the protocol has no such pair, and the message says which there are; or if the repetition is below 0.
+
         Examples
         --------
         A protocol of your own, on data that come with the package:
@@ -220,6 +225,10 @@ class Protocol:
         >>> protocol.make_pair(load(protocol.data), "S-T", repetition=0)
         <DomainPair of a source and a target: 40 x 2 and 100 x 2>
         """
+        if pair not in self.pairs:
+            raise ValueError(f"{self.name} has no pair {pair!r}; known are {', '.join(self.pairs)}.")
+        if repetition < 0:
+            raise ValueError(f"repetition is counted from 0, and can't be {repetition}.")
         source, target = pair.split("-")
         rng = np.random.default_rng([repetition, *pair.encode()])
         X_source, y_source, X_target, y_target = data.pair(source, target, preprocess=False)
@@ -419,7 +428,7 @@ def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
     of_table = [protocol for protocol in PROTOCOLS if table in (protocol.table, "all")]
     chosen = [protocol for protocol in of_table if features in (protocol.features, None)]
     if not chosen:
-        known = ", ".join(dict.fromkeys(protocol.features for protocol in of_table))
+        known = ", ".join(repr(name) for name in dict.fromkeys(protocol.features for protocol in of_table))
         raise ValueError(f"{table} has no features {features!r}; known are {known}.")
     return chosen
 

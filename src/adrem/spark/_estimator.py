@@ -143,6 +143,9 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
         unknown = sorted(set(params) - {param.name for param in self.params})
         if unknown:
             raise TypeError(f"AdREM has no parameter {', '.join(unknown)}: {[param.name for param in self.params]}.")
+        nothing = sorted(name for name, value in params.items() if value is None)
+        if nothing:
+            raise ValueError(f"{', '.join(nothing)} can't be None: leave it out to have the default.")
         self._set(**params)
         return self
 
@@ -491,6 +494,8 @@ class AdREM(Estimator, AdREMParams, DefaultParamsReadable, DefaultParamsWritable
     def _fit(self, dataset: DataFrame) -> AdREMModel:
         if is_remote():
             raise RuntimeError("adrem.spark does not work through Spark Connect: start a classic SparkSession.")
+        if not isinstance(dataset, DataFrame):
+            raise TypeError(f"fit takes a DataFrame of Spark, not {type(dataset)}: make one by spark.createDataFrame.")
         columns = self.getFeaturesCol(), self.getLabelCol(), self.getDomainCol()
         check_columns(dataset, columns[0], labelCol=columns[1], domainCol=columns[2])
         with kept_rows(dataset, *columns) as rows:

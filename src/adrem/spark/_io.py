@@ -13,19 +13,21 @@ from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, 
 from adrem.exceptions import UnreadableModelError
 
 FORMAT = 1
-MODEL = "adrem.spark.AdREMModel"
+ESTIMATOR, MODEL = "adrem.spark.AdREM", "adrem.spark.AdREMModel"
 
 
 class AdREMReader(DefaultParamsReader):
     """Reads an estimator."""
 
     def load(self, path: str) -> Any:
-        """Read an estimator, or say that it is a model."""
+        """Read an estimator, or say that it is something else."""
         about = DefaultParamsReader.loadMetadata(path, self.sparkSession.sparkContext)
         if about["class"] == MODEL:
             raise UnreadableModelError(
                 f"{path} holds a model of adrem.spark.AdREM, not an estimator: use AdREMModel.load."
             )
+        if about["class"] != ESTIMATOR:
+            raise UnreadableModelError(f"{path} holds {about['class']}, not adrem.spark.AdREM: read it by that.")
         return super().load(path)
 
 
@@ -74,8 +76,10 @@ class AdREMModelReader(MLReader):
 
 
 def _check(about: dict[str, Any], path: str) -> None:
+    if about["class"] == ESTIMATOR:
+        raise UnreadableModelError(f"{path} holds an estimator, not a model that it has fitted: use AdREM.load.")
     if about["class"] != MODEL:
-        raise UnreadableModelError(f"{path} holds a {about['class']}, not a model of adrem.spark.AdREM.")
+        raise UnreadableModelError(f"{path} holds {about['class']}, not a model of adrem.spark.AdREM: read it by that.")
     found = about.get("adremFormat")
     if found != FORMAT:
         raise UnreadableModelError(

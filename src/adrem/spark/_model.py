@@ -29,10 +29,11 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
     classes : list of float
         The labels of the source, in order.
     members : list of list of LinearSVCModel
-        Each member's last classifiers, in the order of the classes; one for two classes.
+        Each member's last classifiers, in the order of the classes; one for two classes. Linear classifiers of either
+        loss are kept so.
     history : list of dict
-        For each `member` and `iteration` from 1 up: `classCounts`, the target rows labelled with each class before the
-        training, and `drawn`, how many of them it was given, copies included.
+        For each `member`, from 0 up, and `iteration`, from 1 up: `classCounts`, the target rows labelled with each
+        class before the training, and `drawn`, how many of them it was given, copies included.
 
     See Also
     --------

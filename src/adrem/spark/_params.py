@@ -58,7 +58,12 @@ def to_prior(value: Any) -> Any:
             )
         return value
     if isinstance(value, Mapping):
-        return {float(label): float(share) for label, share in value.items()}
+        try:
+            return {float(label): float(share) for label, share in value.items()}
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"classPrior must have the numbers of the label column as its keys, and shares beside, not {value!r}."
+            ) from None
     return TypeConverters.toListFloat(value)
 
 

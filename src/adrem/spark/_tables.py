@@ -21,6 +21,8 @@ from adrem.spark._kept import kept
 # Columns of the rows that are kept. The label is that of a source row, and null for a row of the target.
 ROW, FEATURES, LABEL, IS_TARGET = "row", "features", "label", "is_target"
 MOST_CLASSES = 1000
+# How StringIndexer(handleInvalid="keep") names the class of what has none.
+UNKNOWN = "__unknown"
 
 
 NUMBERS = {
@@ -60,10 +62,17 @@ def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> Abs
     rows = dataset.select(
         sf.monotonically_increasing_id().alias(ROW),
         _column(features).alias(FEATURES),
-        sf.when(of_domain >= 0, _column(label).cast("double")).alias(LABEL),
+        sf.when(of_domain >= 0, _known_label(dataset, label)).alias(LABEL),
         sf.when(~sf.isnan(of_domain), of_domain < 0).alias(IS_TARGET),
     )
     return kept(rows, StorageLevel.DISK_ONLY)
+
+
+def _known_label(dataset: DataFrame, label: str) -> Column:
+    """The label as a number, and nothing where it is what StringIndexer has put for a missing or unknown one."""
+    number = _column(label).cast("double")
+    names = dataset.schema[label].metadata.get("ml_attr", {}).get("vals", [])
+    return sf.when(number != float(names.index(UNKNOWN)), number) if UNKNOWN in names else number
 
 
 def _column(name: str) -> Column:
