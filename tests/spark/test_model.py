@@ -141,3 +141,13 @@ def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:
     assert column(labelled, "prediction") == column(frame, "label")
     new = spark.createDataFrame([(0, "fine knife"), (1, "blunt knife")], "number int, text string")
     assert column(PipelineModel.load(str(tmp_path / "adapted")).transform(new), "prediction") == [1.0, 0.0]
+
+
+def test_vectors_of_another_length_are_told_of(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
+    from pyspark.ml.linalg import Vectors
+
+    model = adapted[0]
+    for vector in (Vectors.dense([1.0] * 2), Vectors.sparse(99, [98], [1.0])):
+        frame = spark.createDataFrame([(0, vector)], ["number", "features"])
+        with pytest.raises(Exception, match=rf"length {model.numFeatures}, and was given one of {len(vector)}"):
+            model.transform(frame).collect()

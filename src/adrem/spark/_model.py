@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 from adrem.spark._classifiers import Classifiers, highest, with_scores
 from adrem.spark._io import AdREMModelReader, AdREMModelWriter
 from adrem.spark._params import AdREMParams
-from adrem.spark._tables import check_columns
+from adrem.spark._tables import check_columns, of_length
 
 
 class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
@@ -209,8 +209,9 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
                 "votesCol and confidenceCol."
             )
         scores = [f"{self.uid}_{m}" for m in range(len(self.members))]
-        votes, winner = f"{self.uid}_votes", f"{self.uid}_winner"
-        rows = with_scores(dataset, self.members, self.getFeaturesCol(), scores)
+        features, votes, winner = (f"{self.uid}_{name}" for name in ("features", "votes", "winner"))
+        rows = dataset.withColumn(features, of_length(self.numFeatures, self.getFeaturesCol()))
+        rows = with_scores(rows, self.members, features, scores)
         rows = rows.withColumns({name: _with_winner(sf.col(name)) for name in scores})
         rows = rows.withColumn(votes, sf.array(*(self._votes(scores, c) for c in range(self.numClasses))))
         ballots = sf.array(*(sf.col(votes)[c] + self._tie_break(scores, c) for c in range(self.numClasses)))
@@ -222,7 +223,7 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
             of_class: array_to_vector(sf.col(votes)),
             share: sf.col(votes)[sf.col(winner)] / len(self.members),
         }
-        return rows.withColumns(added).drop(*scores, votes, winner)
+        return rows.withColumns(added).drop(*scores, features, votes, winner)
 
     def _votes(self, scores: list[str], c: int) -> Column:
         return sum((sf.when(sf.col(name)["winner"] == c, 1.0).otherwise(0.0) for name in scores), sf.lit(0.0))

@@ -93,7 +93,7 @@ class Overview:
 def overview(rows: DataFrame) -> Overview:
     """Count rows by class in one job, and refuse rows that can't be learnt from."""
     found = rows.groupBy(
-        IS_TARGET, LABEL, _length().alias("length"), _flaw().alias("flaw")
+        IS_TARGET, LABEL, _length(sf.col(FEATURES)).alias("length"), _flaw().alias("flaw")
     ).count().limit(10 * MOST_CLASSES).collect()  # fmt: skip
     _refuse_flaws(found)
     lengths = sorted({group["length"] for group in found})
@@ -120,8 +120,15 @@ def _refuse_missing(n_classes: int, n_target: int) -> None:
         raise ValueError("All source rows have the same label: give rows of at least two classes.")
 
 
-def _length() -> Column:
-    vector = sf.unwrap_udt(FEATURES)
+def of_length(n_features: int, features: str) -> Column:
+    """A column of vectors, which fails where one has another length."""
+    vector, length = _column(features), _length(_column(features))
+    told = sf.concat(sf.lit(f"The model was trained on vectors of length {n_features}, and was given one of "), length)
+    return sf.when(vector.isNull() | (length == n_features), vector).otherwise(sf.raise_error(told))
+
+
+def _length(features: Column) -> Column:
+    vector = sf.unwrap_udt(features)
     return sf.coalesce(vector["size"], sf.size(vector["values"]))
 
 
