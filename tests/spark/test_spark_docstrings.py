@@ -28,7 +28,7 @@ def test_the_walk_finds_what_is_public() -> None:
     assert set(map(name_of, HOMES)) >= {
         "adrem.spark.AdREM",
         "adrem.spark.AdREMModel",
-        "adrem.spark._estimator.AdREM.setC",
+        "adrem.spark._setters.AdREMSetters.setC",
         "adrem.spark._model.AdREMModel.read",
         "adrem.spark._model.AdREMModel.numClasses",
         "adrem.spark._params.AdREMParams.getC",

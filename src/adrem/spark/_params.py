@@ -1,10 +1,13 @@
-"""The parameters, in Spark's style."""
+"""The parameters, in Spark's style, with what the estimator and its model both say and are told of them.
+
+Half of the file is what its methods say of themselves.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import (
@@ -227,3 +230,100 @@ class AdREMParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasSeed, HasMax
         'confidence'
         """
         return str(self.getOrDefault(self.confidenceCol))
+
+    def _given(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        unknown = sorted(set(params) - {param.name for param in self.params})
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no parameter {', '.join(unknown)}: {[param.name for param in self.params]}."
+            )
+        nothing = sorted(name for name, value in params.items() if value is None)
+        if nothing:
+            raise ValueError(f"{', '.join(nothing)} can't be None: leave it out to have the default.")
+        self._set(**params)
+        return self
+
+    def setFeaturesCol(self, value: str) -> Self:
+        """Set which column has the vectors.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM or AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setFeaturesCol("x").getFeaturesCol()
+        'x'
+        """
+        return self._given(featuresCol=value)
+
+    def setPredictionCol(self, value: str) -> Self:
+        """Set the column that the model writes labels to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM or AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setPredictionCol("guess").getPredictionCol()
+        'guess'
+        """
+        return self._given(predictionCol=value)
+
+    def setVotesCol(self, value: str) -> Self:
+        """Set the column that the model writes the votes of each class to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM or AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setVotesCol("ballots").getVotesCol()
+        'ballots'
+        """
+        return self._given(votesCol=value)
+
+    def setConfidenceCol(self, value: str) -> Self:
+        """Set the column that the model writes the share of the votes behind a label to.
+
+        Parameters
+        ----------
+        value : str
+            The name of the column.
+
+        Returns
+        -------
+        AdREM or AdREMModel
+            Itself.
+
+        Examples
+        --------
+        >>> from adrem.spark import AdREM
+        >>> AdREM().setConfidenceCol("agreement").getConfidenceCol()
+        'agreement'
+        """
+        return self._given(confidenceCol=value)

@@ -18,7 +18,7 @@ from adrem.machines._losses import Loss
 from adrem.machines._machine import DeviceMemoryError, Machine
 from adrem.machines._problems import Solution, Work
 from adrem.machines._tables import Outline
-from adrem.machines.torch._newton import Vectors, minimize
+from adrem.machines.torch._newton import Space, Vectors, minimize
 from adrem.machines.torch._search import DeviceSolution, Search
 from adrem.machines.torch._steps import Blocks, moved, signs_of
 
@@ -48,7 +48,7 @@ def exact_products() -> Iterator[None]:
             torch.set_float32_matmul_precision(before)
 
 
-class TorchMachine(Machine):
+class TorchMachine(Machine, Space):
     """Machine on a device of PyTorch. Labels and boxes are members x rows, dual variables problems x rows.
 
     The hinge loss goes down block by block in the dual, the log loss by Newton's method. Rows stand in an order
@@ -91,18 +91,6 @@ class TorchMachine(Machine):
     @abstractmethod
     def _make_blocks(self) -> Blocks:
         """Put on the device what trainings need that go block by block."""
-
-    @abstractmethod
-    def coordinates(self, multiples: Any) -> Any:
-        """Coordinates, for Newton's method, of the sums of all rows times their multiples (problems x padded rows)."""
-
-    @abstractmethod
-    def scores_by(self, coordinates: Any) -> Any:
-        """Scores of all rows as they stand on the device (problems x padded rows)."""
-
-    @abstractmethod
-    def inner(self, one: Vectors, other: Vectors) -> Any:
-        """Inner products, problem by problem."""
 
     @abstractmethod
     def _vectors_in(self, solution: Any) -> Vectors:

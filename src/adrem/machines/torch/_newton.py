@@ -6,9 +6,9 @@ Problems that have come to their end stand still.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 
@@ -30,16 +30,16 @@ class Vectors(NamedTuple):
             own.addcmul_(factors[:, None], other)
 
 
-class Space(Protocol):
+class Space(ABC):
     """What coordinates mean: features, or rows of which vectors are multiples."""
 
     @abstractmethod
     def coordinates(self, multiples: Any) -> Any:
-        """Coordinates of the sums of all rows times their multiples."""
+        """Coordinates of the sums of all rows times their multiples (problems x rows)."""
 
     @abstractmethod
     def scores_by(self, coordinates: Any) -> Any:
-        """Scores of all rows."""
+        """Scores of all rows (problems x rows)."""
 
     @abstractmethod
     def inner(self, one: Vectors, other: Vectors) -> Any:
