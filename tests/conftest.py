@@ -64,6 +64,12 @@ def two_blobs() -> DomainPair:
 
 
 @pytest.fixture
+def descent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newton's method takes nothing over from coordinate descent."""
+    monkeypatch.setattr("adrem.machines._newton.MOST_WORK", 0)
+
+
+@pytest.fixture
 def routing() -> Iterator[None]:
     """Metadata routing switched on, as importing skada does, and back again."""
     with sklearn.config_context(enable_metadata_routing=True):

@@ -270,6 +270,7 @@ def test_lost_classes_are_told_once() -> None:
     AdREM(C=1.0, class_prior=prior, n_estimators=2, n_iter=3, random_state=0).fit(X, y, X_target=target)
 
 
+@pytest.mark.usefixtures("descent_alone")
 def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.machines.Machine._patience", lambda _, n_rows, _tired: n_rows)
     model = AdREM(C=100.0, tol=1e-9, n_estimators=2, n_iter=2, random_state=0)

@@ -13,9 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
+from adrem.machines._host import HostMachine
 from adrem.machines._kernels import BLOCK, GIVEN_UP, descend_gram, move_gram
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine
+from adrem.machines._machine import BUDGET
+from adrem.machines._newton import Optimum
 from adrem.machines._problems import Solution, Work, one_vs_rest
 from adrem.machines._tables import Outline
 
@@ -38,7 +40,7 @@ def refuse_tiny(norms: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
         raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
 
 
-class GramMachine(Machine):
+class GramMachine(HostMachine):
     """Machine in Gram space. Labels, boxes, dual variables and scores are (members or problems) x rows."""
 
     # Problems share what a block brings into the cache.
@@ -58,7 +60,8 @@ class GramMachine(Machine):
     @classmethod
     def memory(cls, table: Outline, work: Work) -> int:
         weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work) + cls._memory_on_the_way(table)
-        return cls._memory_of_matrix(table) + cls._memory_of_training(table.n_rows, work) + weights
+        training = cls._memory_of_training(table.n_rows, work) + cls._memory_of_newton(table)
+        return cls._memory_of_matrix(table) + training + weights
 
     @classmethod
     def _memory_of_matrix(cls, table: Outline) -> int:
@@ -78,7 +81,7 @@ class GramMachine(Machine):
             np.zeros((n_members, self.n_rows)),
             np.full(shape, self.loss.empty_dual),
             np.zeros(shape),
-            np.zeros(n_members, np.intp),
+            *np.zeros((2, n_members), np.intp),
         )
 
     def copies(self, solution: Solution, n_members: int) -> Solution:
@@ -89,6 +92,7 @@ class GramMachine(Machine):
             np.tile(solution.dual, (times, 1)),
             np.tile(solution.primal, (times, 1)),
             np.tile(solution.n_failed, times),
+            np.tile(solution.n_slow, times),
         )
 
     def _move(self, solution: Solution, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
@@ -120,6 +124,7 @@ class GramMachine(Machine):
             np.ascontiguousarray(solution.dual[:, used]),
             np.ascontiguousarray(solution.primal[:, used]),
             solution.n_failed,
+            solution.n_slow,
         )
         failed = self._sweep(self._gram[np.ix_(used, used)], self._shuffled_norms[used], part, seed, pulse)
         solution.dual[:, used] = part.dual
@@ -140,7 +145,7 @@ class GramMachine(Machine):
         status = np.zeros(len(solution.dual), np.int64)
         bars = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
-        patience = [self._patience(n_rows, bool(n_failed)) for n_failed in solution.n_failed]
+        patience = [self._patience(n_rows, bool(n_slow)) for n_slow in solution.n_slow]
         moves = np.repeat(patience, self.n_problems)
         cursor = np.array([len(order), seed, 0])
         while descend_gram(
@@ -173,6 +178,15 @@ class GramMachine(Machine):
         solution.dual[:] = dual.reshape(-1, self.n_rows)[:, self._order]
         # Made anew rather than multiplied, or the rounding errors of all smaller C would be multiplied with them.
         solution.primal[:] = self._multiples(solution).astype(self._gram.dtype) @ self._gram
+
+    def _dual_of(self, solution: Solution, p: int) -> NDArray[np.float64]:
+        return self._in_order(solution.dual[p])
+
+    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: Optimum) -> None:
+        dual = self._dual_of(solution, p)
+        dual[used] = found.dual
+        solution.dual[p] = dual[self._order]
+        solution.primal[p] = (self._table @ found.weights)[self._order]
 
     def _box(self, solution: Solution) -> NDArray[np.float64]:
         return self._in_order(solution.box)

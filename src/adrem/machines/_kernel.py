@@ -91,6 +91,11 @@ class KernelMachine(GramMachine):
         self._constant = 1.0 if params.pop("fit_intercept") else 0.0
         super().__init__(table, n_classes, loss, **params)
 
+    @property
+    def _is_small(self) -> bool:
+        """Never: there are no features for it."""
+        return False
+
     @classmethod
     def memory(cls, table: Outline, work: Work) -> int:
         weights = cls._memory_of_weights(table.n_rows, table.dtype.itemsize, work)

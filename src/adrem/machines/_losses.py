@@ -34,6 +34,13 @@ class Loss(ABC):
 
     @staticmethod
     @abstractmethod
+    def violations(
+        margins: NDArray[np.float64], dual: NDArray[np.float64], box: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """How far each dual variable is from its optimum, for rows whose box is not empty."""
+
+    @staticmethod
+    @abstractmethod
     def best_factor(
         multiples: NDArray[np.float64], margins: NDArray[np.float64], box: NDArray[np.float64], most: float
     ) -> NDArray[np.float64]:
@@ -64,6 +71,15 @@ class Hinge(Loss):
     @staticmethod
     def dual(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG004
         return multiples
+
+    @staticmethod
+    def violations(
+        margins: NDArray[np.float64], dual: NDArray[np.float64], box: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The gradient, where the multiple may go against it."""
+        gradient = margins - 1.0
+        may_go = np.where(gradient < 0, dual < box, dual > 0)
+        return np.where(may_go, gradient, 0.0)
 
     @staticmethod
     def best_factor(
@@ -105,6 +121,16 @@ class LogLoss(Loss):
     def dual(multiples: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
         logits: NDArray[np.float64] = logit(multiples / np.where(box > 0, box, np.inf))
         return logits
+
+    @staticmethod
+    def violations(
+        margins: NDArray[np.float64],
+        dual: NDArray[np.float64],
+        box: NDArray[np.float64],  # noqa: ARG004
+    ) -> NDArray[np.float64]:
+        """What is between a logit and minus the margin."""
+        violations: NDArray[np.float64] = dual + margins
+        return violations
 
     @staticmethod
     def best_factor(

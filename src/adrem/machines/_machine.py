@@ -310,6 +310,17 @@ class Machine(ABC):
     ) -> NDArray[np.bool_]:
         """Mend the solution until it is one; returns which problems were given up."""
 
+    def _take_over(
+        self,
+        solution: Solution,  # noqa: ARG002
+        given_up: NDArray[np.bool_],
+        labels: NDArray[np.intp],  # noqa: ARG002
+        box: NDArray[np.float64],  # noqa: ARG002
+        pulse: Callable[[], None],  # noqa: ARG002
+    ) -> NDArray[np.bool_]:
+        """Solve problems that were given up in another way, if there is one; returns which ones are left."""
+        return given_up
+
     @abstractmethod
     def scores(self, solution: Solution) -> Any:
         """Score all rows, where the machine has them: here, or on its device.
@@ -467,8 +478,10 @@ class Machine(ABC):
         else:
             solution = self.copies(start, n_members)
         self._move(solution, labels, C * weights)
-        failed = self._descend(solution, seed, among, pulse)
-        solution.n_failed = failed.reshape(n_members, self.n_problems).sum(axis=1)
+        given_up = self._descend(solution, seed, among, pulse)
+        failed = self._take_over(solution, given_up, labels, C * weights, pulse) if given_up.any() else given_up
+        counts = (which.reshape(n_members, self.n_problems).sum(axis=1) for which in (failed, given_up))
+        solution.n_failed, solution.n_slow = counts
         return solution
 
     def rescale(self, solution: Solution, factor: float) -> None:

@@ -127,6 +127,8 @@ class Solution:
         The scores or the weights, whichever the machine keeps up.
     n_failed : ndarray of shape (n_members,)
         For every member, the one-vs-rest problems that were given up before they reached the tolerance.
+    n_slow : ndarray of shape (n_members,)
+        For every member, the problems that coordinate descent gave up, whether or not they were solved in another way.
 
     Examples
     --------
@@ -143,3 +145,4 @@ class Solution:
     dual: NDArray[np.float64]
     primal: NDArray[np.float64]
     n_failed: NDArray[np.intp]
+    n_slow: NDArray[np.intp]

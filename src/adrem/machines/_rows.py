@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem._types import FloatArray, Matrix
+from adrem.machines._host import HostMachine
 from adrem.machines._kernels import GIVEN_UP, LANES, descend_rows, move_rows, part_entries, score_rows
 from adrem.machines._losses import Loss
-from adrem.machines._machine import BUDGET, Machine
+from adrem.machines._machine import BUDGET
+from adrem.machines._newton import Optimum
 from adrem.machines._problems import Solution, Work, one_vs_rest
 from adrem.machines._tables import Outline
 
@@ -26,13 +28,19 @@ class Entries(NamedTuple):
 
     `values` is two-dimensional for dense rows, and holds the entries of a CSR matrix otherwise; only then do `indices`
     and `indptr` hold anything. `lonely` is what the features that occur in one row alone add to its squared norm.
+    `features` are the features of the table, in the order of their numbers here.
     """
 
     values: FloatArray
     indices: NDArray[np.integer[Any]]
     indptr: NDArray[np.int64]
     lonely: NDArray[np.float64]
-    n_features: int
+    features: NDArray[np.intp]
+
+    @property
+    def n_features(self) -> int:
+        """How many features several rows share."""
+        return len(self.features)
 
 
 def shared_entries(table: Matrix) -> Entries:
@@ -43,20 +51,22 @@ def shared_entries(table: Matrix) -> Entries:
     """
     if not sp.issparse(table):
         rows = np.ascontiguousarray(table)
-        return Entries(rows, np.empty(0, np.int32), np.empty(0, np.int64), np.zeros(len(rows)), rows.shape[1])
+        everything = np.arange(rows.shape[1])
+        return Entries(rows, np.empty(0, np.int32), np.empty(0, np.int64), np.zeros(len(rows)), everything)
     occurrences = np.bincount(table.indices, minlength=table.shape[1])
     n_shared = int(np.count_nonzero(occurrences > 1))
     numbers = np.empty(table.shape[1], np.int32 if table.shape[1] <= np.iinfo(np.int32).max else np.int64)
-    numbers[np.argsort(-occurrences, kind="stable")] = np.arange(table.shape[1], dtype=numbers.dtype)
+    by_frequency = np.argsort(-occurrences, kind="stable")
+    numbers[by_frequency] = np.arange(table.shape[1], dtype=numbers.dtype)
     n_entries = int(occurrences[occurrences > 1].sum())
     values = np.empty(n_entries, table.dtype)
     indices = np.empty_like(numbers, shape=n_entries)
     indptr, lonely = np.empty(table.shape[0] + 1, np.int64), np.zeros(table.shape[0])
     part_entries(table.data, table.indices, table.indptr, numbers, n_shared, values, indices, indptr, lonely)
-    return Entries(values, indices, indptr, lonely, n_shared)
+    return Entries(values, indices, indptr, lonely, by_frequency[:n_shared].copy())
 
 
-class RowMachine(Machine):
+class RowMachine(HostMachine):
     """Machine on the rows. Labels and boxes are rows x members; dual variables and weights, groups of lanes apart."""
 
     width: ClassVar[int] = LANES
@@ -76,6 +86,7 @@ class RowMachine(Machine):
         # Dual variables and scores, as they are and apart by lanes; signs and multiples; labels and boxes.
         training = table.n_rows * (32 * n_lanes + 8 * n_source + at_once * (32 * work.n_problems + 64))
         weights = cls._memory_of_weights(table.n_features, table.dtype.itemsize, work) + cls._memory_on_the_way(table)
+        training += cls._memory_of_newton(table)
         return copied + training + 8 * table.n_features * (n_lanes + n_source) + weights
 
     def nothing(self, n_members: int) -> Solution:
@@ -85,14 +96,14 @@ class RowMachine(Machine):
             np.zeros((self.n_rows, n_members)),
             np.full((n_groups, self.n_rows, LANES), self.loss.empty_dual),
             np.zeros((n_groups, self._entries.n_features, LANES)),
-            np.zeros(n_members, np.intp),
+            *np.zeros((2, n_members), np.intp),
         )
 
     def copies(self, solution: Solution, n_members: int) -> Solution:
         if len(solution.n_failed) == n_members:
             return deepcopy(solution)
         copies = self.nothing(n_members)
-        copies.n_failed[:] = solution.n_failed
+        copies.n_failed[:], copies.n_slow[:] = solution.n_failed, solution.n_slow
         copies.labels[:], copies.box[:] = solution.labels, solution.box
         for p in range(n_members * self.n_problems):
             to, origin = divmod(p, LANES), divmod(p % self.n_problems, LANES)
@@ -131,7 +142,7 @@ class RowMachine(Machine):
         n_used = np.count_nonzero(awake[:, :n_lanes], axis=0)
         window = np.zeros((4, LANES))
         window[2], window[3] = -np.inf, np.inf
-        tired = solution.n_failed[members] > 0
+        tired = solution.n_slow[members] > 0
         looks = np.array([self._patience(int(n), bool(t)) for n, t in zip(n_used, tired, strict=True)], dtype=np.int64)
         status = np.zeros(n_lanes, np.int64)
         cursor = np.array([-1, seed])
@@ -156,6 +167,15 @@ class RowMachine(Machine):
             group, lane = divmod(p, LANES)
             solution.primal[group, :, lane] *= own_factor
             solution.dual[group, :, lane] = own_dual
+
+    def _dual_of(self, solution: Solution, p: int) -> NDArray[np.float64]:
+        group, lane = divmod(p, LANES)
+        return np.asarray(solution.dual[group, :, lane])
+
+    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: Optimum) -> None:
+        group, lane = divmod(p, LANES)
+        solution.dual[group, used, lane] = found.dual
+        solution.primal[group, :, lane] = found.weights[self._entries.features]
 
     def _box(self, solution: Solution) -> NDArray[np.float64]:
         return solution.box.T

@@ -173,7 +173,7 @@ class TorchMachine(Machine, Space):
             torch.zeros((n_members, self.n_padded), **numbers),
             torch.zeros((shape[0], self._n_dual), **numbers),
             torch.zeros((shape[0], self._n_primal), **numbers),
-            np.zeros(n_members, np.intp),
+            *np.zeros((2, n_members), np.intp),
         )
 
     @property
@@ -190,7 +190,7 @@ class TorchMachine(Machine, Space):
         times = n_members // len(solution.n_failed)
         tensors = (solution.labels, solution.box, solution.dual, solution.primal)
         labels, box, dual, primal = (tensor.repeat(times, 1) for tensor in tensors)
-        return DeviceSolution(labels, box, dual, primal, np.tile(solution.n_failed, times))
+        return DeviceSolution(labels, box, dual, primal, *np.tile((solution.n_failed, solution.n_slow), times))
 
     def _signs(self, labels: Any) -> Any:
         return signs_of(labels, self.n_problems, self.dtype)
@@ -255,7 +255,7 @@ class TorchMachine(Machine, Space):
 
     def _patience_of(self, solution: Any) -> Any:
         """Looks at a row after which each problem is given up."""
-        patience = [self._patience(self.n_rows, bool(n_failed)) for n_failed in solution.n_failed]
+        patience = [self._patience(self.n_rows, bool(n_slow)) for n_slow in solution.n_slow]
         return torch.tensor(np.repeat(patience, self.n_problems))
 
     @abstractmethod

@@ -114,7 +114,7 @@ class Search:
 
 @dataclass
 class DeviceSolution(Solution):
-    """A solution whose arrays, but for `n_failed`, are tensors that stay in their place."""
+    """A solution whose arrays, but for the counts, are tensors that stay in their place."""
 
     labels: Any
     box: Any
