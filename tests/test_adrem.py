@@ -338,3 +338,19 @@ def test_rounding_errors_beyond_the_tolerance_are_told(blobs: DomainPair) -> Non
     model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, machine="gram")
     with pytest.warns(PrecisionWarning, match=r"Rounding errors .* Scale the features, give float64"):
         model.fit(X, blobs.y_source, X_target=blobs.X_target.astype(np.float32))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
+def test_nobody_is_told_to_give_what_was_given(blobs: DomainPair) -> None:
+    X = blobs.X_source.copy()
+    X[0, 0] = 1e14
+    model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, machine="gram")
+    with pytest.warns(PrecisionWarning, match=r"Scale the features, or give a smaller C \(it was 1\)"):
+        model.fit(X, blobs.y_source, X_target=blobs.X_target)
+
+
+def test_a_class_too_rare_for_an_estimate_is_named(blobs: DomainPair) -> None:
+    labels = np.where(np.arange(60) == 2, 2, blobs.y_source % 2)
+    with pytest.raises(ValueError, match=r"class 2 has only 1 row\(s\) there. Give the shares"):
+        AdREM(C=1.0, class_prior="estimate").fit(blobs.X_source, labels, X_target=blobs.X_target)

@@ -536,10 +536,10 @@ class AdREM(DomainClassifier):
         warn_given_up(n_failed, n_trained, self.tol, self.C_)
         rounding = max(member.rounding for member in members)
         if rounding > self.tol:
+            coarse = " give float64 in place of float32," if self.intercept_.dtype == np.float32 else ""
             warnings.warn(
                 f"Rounding errors of the scores reach {rounding:.2g}, more than tol={self.tol:g}: labels near the "
-                "border are chance. Scale the features, give float64 in place of float32, or a smaller C "
-                f"(it was {self.C_:g}).",
+                f"border are chance. Scale the features,{coarse} or give a smaller C (it was {self.C_:g}).",
                 PrecisionWarning,
                 stacklevel=4,
             )

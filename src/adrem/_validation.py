@@ -187,9 +187,10 @@ def check_estimable(domains: Domains, n_folds: int) -> None:
     """Refuse to estimate the shares of classes that the folds can't hold."""
     counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
     if domains.adapts and counts.min() < n_folds:
+        rare = domains.classes.tolist()[counts.argmin()]
         raise ValueError(
-            f"class_prior='estimate' learns from {n_folds} folds of the source, and one of its classes has only "
-            f"{counts.min()} row(s). Give the shares of the classes, or leave the class out."
+            f"class_prior='estimate' learns from {n_folds} folds of the source, and class {rare!r} has only "
+            f"{counts.min()} row(s) there. Give the shares of the classes, or leave the class out."
         )
 
 
