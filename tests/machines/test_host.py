@@ -26,7 +26,8 @@ everywhere = pytest.mark.parametrize(
 @pytest.fixture(scope="module")
 def wine() -> tuple[Array, NDArray[np.intp]]:
     """Features from 0.1 to 1680, none of them scaled."""
-    return load_wine(return_X_y=True)  # type: ignore[no-any-return]
+    X, y = load_wine(return_X_y=True)
+    return X, y
 
 
 def build(loss: str, path: str, form: str, rows: Array, **params: Any) -> Machine:
@@ -84,6 +85,15 @@ def test_it_goes_on_from_there(loss: str, path: str, form: str, wine: tuple[Arra
         for one in (then, anew)
     ]
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
+
+
+@everywhere
+def test_numbers_too_large_for_it_are_given_up(
+    loss: str, path: str, form: str, wine: tuple[Array, NDArray[np.intp]]
+) -> None:
+    X, y = wine
+    machine = build(loss, path, form, 1e145 * X)
+    assert machine.solve(y, np.ones(len(y)), 1e4).n_failed.tolist() == [3]
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))

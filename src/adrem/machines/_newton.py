@@ -98,6 +98,7 @@ def bend(rows: Array, curvature: Array) -> Callable[[Array], Array]:
     return solve
 
 
+@np.errstate(all="ignore")  # where numbers are too large, that shows in the width
 def judge(loss: Loss, rows: Array, dual: Array, box: Array) -> Optimum:
     """Dual variables with the weights that they make, and how far from the optimum they are."""
     weights = loss.multiples(dual, box) @ rows
@@ -106,10 +107,10 @@ def judge(loss: Loss, rows: Array, dual: Array, box: Array) -> Optimum:
     return Optimum(dual, weights, float(width) if np.isfinite(width) else np.inf)
 
 
+@np.errstate(all="ignore")
 def minimize(loss: Loss, rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
     """The least loss of rows whose boxes, their weights times C, are so large: within `tol`, or as near as can be."""
-    with np.errstate(all="ignore"):  # where numbers are too large for it, that shows in the width
-        return (_minimize_log_loss if loss.is_logistic else _minimize_hinge)(rows, box, tol, pulse)
+    return (_minimize_log_loss if loss.is_logistic else _minimize_hinge)(rows, box, tol, pulse)
 
 
 def _minimize_hinge(rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
