@@ -7,8 +7,8 @@ WORKERS ?= 2
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 test test-thorough test-oldest check-dist: export OMP_NUM_THREADS = 1
 # What has to work with other versions, and as installed: the model, its files and the command line.
-CORE := $(addprefix tests/, test_adrem.py test_golden.py test_no_network.py test_package.py test_persistence.py \
-  test_sources.py test_validation.py cli/test_adapt.py cli/test_app.py columns machines/test_kernels.py report/test_page.py)
+CORE := $(addprefix tests/, algorithm/test_adrem.py algorithm/test_sources.py base/test_validation.py test_golden.py \
+  test_no_network.py test_package.py persistence cli/test_adapt.py cli/test_app.py columns machines/test_compiled.py reports/test_page.py)
 
 .PHONY: demo test test-all test-thorough test-oldest docs torture torture-full dist check-dist audit lint types figures results check clean
 
@@ -57,6 +57,8 @@ docs: .venv/.docs ## build the pages into build/site, and follow every link in t
 lint: .venv/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/python .ci/check_house.py
 
 types: .venv/.dev
 	$(BIN)/mypy
@@ -67,6 +69,7 @@ figures: .venv/.dev ## draw the pictures that the README and docs show
 	$(BIN)/python examples/demo.py docs/pictures/demo.png
 	$(BIN)/python benchmarks/page_picture.py docs/pictures/page.png
 	$(BIN)/python benchmarks/tour_pictures.py docs/pictures
+	$(BIN)/python benchmarks/house_picture.py docs/pictures/house.png
 
 TABLES := amazon-standard amazon-full office-caltech-standard office-caltech-full office-31 cross-dataset-testbed
 

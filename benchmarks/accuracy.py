@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adrem import AdREM
 from adrem.datasets import load
-from adrem.machines import selection
+from adrem.machines import regularization
 
 DATA_SETS = ("amazon-reviews", "office-31-resnet50", "office-caltech-resnet50", "office-caltech-surf")
 COLUMNS = ("source", "one member", "vote")
@@ -28,7 +28,9 @@ COLUMNS = ("source", "one member", "vote")
 def run_pair(
     name: str, pair: str, seed: int, params: dict[str, Any], plain_maximum: bool
 ) -> tuple[NDArray[np.float64], float, float]:
-    selection.STANDARD_ERRORS = 0.0 if plain_maximum else 1.0  # here, since pairs may run in processes of their own
+    regularization.STANDARD_ERRORS = (
+        0.0 if plain_maximum else 1.0
+    )  # here, since pairs may run in processes of their own
     X_source, y_source, X_target, y_target = load(name).pair(pair)
     begin = perf_counter()
     model = AdREM(random_state=seed, **params).fit(X_source, y_source, X_target=X_target)

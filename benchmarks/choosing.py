@@ -24,7 +24,7 @@ from options import CHOSEN_ON, DIGITS, tables
 from scipy.stats import spearmanr
 
 from adrem import AdREM, AdREMCV
-from adrem._validation import Domains
+from adrem.base.validation import Domains
 from adrem.datasets import DomainPair, load_digits_shift
 from adrem.model_selection import (
     AgreementScorer,
@@ -34,6 +34,7 @@ from adrem.model_selection import (
     NeighbourhoodDensityScorer,
     NeighbourScorer,
 )
+from adrem.model_selection.candidates import Candidate
 
 SOURCE, PLAIN, OURS, DEFAULT = "source alone", "hinge", "AdREMCV", "Ad-REM"
 SCORERS: dict[str, Any] = {
@@ -51,9 +52,9 @@ TEXTS = ("data", "pair", "candidate", "taken")
 class Watched(AdREMCV):
     """`AdREMCV` that keeps its candidates."""
 
-    def _choose(self, fitted: Any, domains: Domains) -> None:
+    def _choose(self, fitted: list[Candidate], domains: Domains) -> Candidate:
         self.fitted_ = fitted
-        super()._choose(fitted, domains)
+        return super()._choose(fitted, domains)
 
 
 def measure(name: str, pair: str, data: DomainPair) -> list[dict[str, Any]]:
@@ -75,7 +76,7 @@ def measure(name: str, pair: str, data: DomainPair) -> list[dict[str, Any]]:
         for candidate in model.fitted_:
             row = {**common, "candidate": candidate.name, "accuracy": _accuracy(candidate.model, data)}
             row |= {"seconds": candidate.seconds, "source_accuracy": candidate.source_accuracy}
-            row |= {scorer: score._score(candidate.model, candidate.parts) for scorer, score in SCORERS.items()}
+            row |= {scorer: score.score_parts(candidate.model, candidate.parts) for scorer, score in SCORERS.items()}
             rows.append(row)
         plain = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
         rows.append({**common, "candidate": DEFAULT, "accuracy": _accuracy(plain, data)})

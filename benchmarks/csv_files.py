@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from adrem._files import written_whole
+from adrem.files.atomic import written_whole
 
 
 def write_csv(path: Path, fields: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:

@@ -21,7 +21,7 @@ from adrem import AdREM
 from adrem.datasets import DomainPair
 from adrem.diagnostics import estimate_accuracy
 from adrem.model_selection import CircularScorer
-from adrem.model_selection._scorers import _Parts
+from adrem.model_selection.scorers import Parts
 
 ESTIMATES = ("estimate", "confidence", "difference", "votes", "circular")
 FIELDS = ("data", "pair", "accuracy", "low", "high", *ESTIMATES)
@@ -32,7 +32,7 @@ def measure(name: str, pair: str, data: DomainPair) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         model = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
         found = estimate_accuracy(model, data.X_source, data.y_source, data.X_target)
-        circular = CircularScorer()._score(model, _Parts(data.X_source, data.y_source, data.X_target))
+        circular = CircularScorer().score_parts(model, Parts(data.X_source, data.y_source, data.X_target))
     return {
         "data": name,
         "pair": pair,

@@ -26,12 +26,13 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-import adrem._em
+import adrem.algorithm.em
 from adrem import AdREM
-from adrem._memory import size_of
 from adrem.datasets import DomainPair, load
-from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine, _newton
-from adrem.machines.torch._machine import TorchMachine
+from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine
+from adrem.machines.torch import newton as _newton
+from adrem.machines.torch.machine import TorchMachine
+from adrem.runtime.memory import size_of
 
 sys.path.append(str(Path(__file__).parents[1]))
 from torture.large import make_text
@@ -133,7 +134,7 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
             (TorchMachine, "relabel", "labels from the device"),
             (TorchMachine, "weights", "weights"),
             (TorchMachine, "rounding", "rounding errors"),
-            (adrem._em, "draw", "draws"),
+            (adrem.algorithm.em, "draw", "draws"),
             (AdREM, "_keep", "votes"),
         ):
             stack.enter_context(timed(owner, name, stage))
@@ -142,7 +143,7 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
 
 def products(machine: Any, n_problems: int) -> tuple[float, float]:
     """Operations of the products of one pass, and bytes that these read and write at least."""
-    return _newton_products(machine, n_problems) if machine.loss.is_logistic else _block_products(machine, n_problems)
+    return _newton_products(machine, n_problems) if machine.loss.is_smooth else _block_products(machine, n_problems)
 
 
 def _newton_products(machine: Any, n_problems: int) -> tuple[float, float]:
@@ -151,7 +152,7 @@ def _newton_products(machine: Any, n_problems: int) -> tuple[float, float]:
     if isinstance(machine, TorchGramMachine):
         return 2.0 * n_problems * n_rows**2, 4.0 * (n_rows**2 + 2 * n_problems * n_rows)
     if isinstance(machine, TorchSparseRowMachine):
-        n_entries, width = len(machine._by_row.values()), machine._table.shape[1]
+        n_entries, width = len(machine._by_row.values()), machine.table.shape[1]
         return 4.0 * n_problems * n_entries, 4.0 * (4 * n_entries + 2 * n_problems * (n_rows + width))
     width = machine._rows.shape[1]
     return 4.0 * n_problems * n_rows * width, 4.0 * (2 * n_rows * width + 2 * n_problems * (n_rows + width))

@@ -18,10 +18,11 @@ import numpy as np
 from scipy.special import expit
 from solver import TASKS
 
-from adrem._em import Task
-from adrem._sampling import draw
+from adrem.algorithm.sampling import draw
+from adrem.algorithm.task import Task
 from adrem.machines import decide, make_machine
-from adrem.machines._tables import stack
+from adrem.machines.linear import TrainingSet
+from adrem.machines.tables import stack
 
 GAP, MOST_STEPS, MOST_PRODUCTS = 1e-3, 10, 30
 
@@ -75,8 +76,10 @@ def compare(name: str, C: float, rounds: int = 3) -> None:
     labels = np.unique(data.y_source, return_inverse=True)[1].astype(np.intp)
     n_source, n_classes = len(labels), int(labels.max()) + 1
     machine = make_machine(X, n_classes, "log_loss")
-    task = Task(machine, labels, np.ones(n_source), len(X) - n_source, np.full(n_classes, 1 / n_classes), C)
-    start = task.train_source()
+    task = Task(
+        TrainingSet(machine, labels, np.ones(n_source), len(X) - n_source, C), np.full(n_classes, 1 / n_classes)
+    )
+    start = task.rows.train_source()
     guess = decide(machine.scores(start))[:, n_source:]
     counts = draw(guess[0], 0.5, task.prior, "balanced", np.random.default_rng(0))[None]
     costs = C * np.concatenate([np.ones(n_source), counts[0]])

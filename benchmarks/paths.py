@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 
-from adrem._em import Task, randomized_em
+from adrem.algorithm.em import EMOptions, randomized_em
+from adrem.algorithm.task import Task
 from adrem.machines import make_machine
-from adrem.machines._choice import choose_path
+from adrem.machines.cost_model import choose_path
+from adrem.machines.linear import TrainingSet
 
 PATHS = ("gram", "rows")
 
@@ -28,11 +30,11 @@ def seconds(X: Any, y: Any, n_classes: int, loss: str, path: str) -> float:
     n_source = len(y) // 2
     machine = make_machine(X, n_classes, loss, path=path, memory_limit=2**40)
     prior, C = np.full(n_classes, 1 / n_classes), 0.1 / np.sqrt(X.shape[1])
-    task = Task(machine, y[:n_source], np.ones(n_source), len(y) - n_source, prior, C)
-    source = task.train_source()
+    rows = TrainingSet(machine, y[:n_source], np.ones(n_source), len(y) - n_source, C)
+    task, source = Task(rows, prior), rows.train_source()
     rngs = [np.random.default_rng(seed) for seed in range(min(11, machine.group_size))]
     begin = perf_counter()
-    randomized_em(task, source, rngs, n_iter=5, sampling="balanced")
+    randomized_em(task, source, rngs, EMOptions(n_iter=5))
     return (perf_counter() - begin) / len(rngs)
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from adrem._files import written_whole
 from adrem.benchmark.protocols import TABLES
 from adrem.benchmark.published import AVERAGE
 from adrem.benchmark.results import TableResult, read_results
 from adrem.benchmark.tables import as_markdown
+from adrem.files.atomic import written_whole
 
 DOCS = Path(__file__).parents[1] / "docs"
 HEAD = "---\nhide: [toc]\n---\n\n# Results"  # its tables are wide
@@ -46,7 +46,7 @@ def make_overview(results: list[TableResult]) -> str:
 
 
 def _average(result: TableResult, method: str) -> str:
-    entry = result.entries.get((method, AVERAGE))
+    entry = result.cells.get((method, AVERAGE))
     if entry is None:
         return "fail" if any(name == method for name, _ in result.failures) else "-"
     best = result.best(AVERAGE) == round(entry.accuracy, 1)
@@ -58,7 +58,7 @@ def make_comparison(results: list[TableResult]) -> str:
     lines = ["| table | method | ours | published | difference | by |", "|---|---|---:|---:|---:|---|"]
     for result in results:
         for method in result.methods:
-            entry = result.entries.get((method.name, AVERAGE))
+            entry = result.cells.get((method.name, AVERAGE))
             if entry is not None and entry.published is not None:
                 spread = "" if entry.std is None else f" ± {entry.std:.1f}"
                 difference = round(entry.difference or 0.0, 1) + 0.0  # no negative zero

@@ -31,7 +31,7 @@ from sklearn.svm import LinearSVC
 
 from adrem import AdREM
 from adrem.datasets import DomainPair, load
-from adrem.machines.selection import GRID, N_FOLDS
+from adrem.machines.regularization import GRID, N_FOLDS
 
 N_MEMBERS, N_ITER = 11, 20
 

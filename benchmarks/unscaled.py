@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adrem import AdREM
 from adrem.exceptions import LostClassWarning
-from adrem.machines import _newton
+from adrem.machines import newton as _newton
 
 DATA = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
 N_HALVES = 5

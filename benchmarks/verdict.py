@@ -21,8 +21,8 @@ from csv_files import write_csv
 from adrem import AdREM
 from adrem.benchmark.protocols import PROTOCOLS, Protocol
 from adrem.datasets import DataSet, DomainPair, load
-from adrem.diagnostics import Sides
-from adrem.diagnostics._diagnosis import examine
+from adrem.diagnostics import BeforeAfter
+from adrem.diagnostics.diagnosis import examine
 
 KEPT = 0.15
 CHOICES = ("adapted", "unsure", "source")
@@ -44,13 +44,13 @@ def skewed(data: DomainPair) -> DomainPair:
 def judge_pair(data: DomainPair) -> dict[str, Any]:
     model = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
     examined = examine(model, data.X_source, data.y_source, data.X_target)
-    evidence, verdict = examined.judgement()
+    evidence, verdict = examined.evidence, examined.verdict
     before, after = (
         100 * float(np.mean(model.classes_[labels] == data.y_target)) for labels in (examined.before, examined.after)
     )
     row = {"source_accuracy": before, "adapted_accuracy": after, "gain": after - before, "verdict": verdict.choice}
     for name in ("circular", "neighbours", "off_prior"):
-        sides: Sides | None = getattr(evidence, name)
+        sides: BeforeAfter | None = getattr(evidence, name)
         if sides is not None:
             row |= {f"{name}_source": sides.source, f"{name}_adapted": sides.adapted}
     return {**row, "agreement": evidence.agreement}

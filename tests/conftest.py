@@ -26,7 +26,7 @@ os.environ["MPLBACKEND"] = "agg"
 
 
 def pytest_configure() -> None:
-    """Train where ADREM_DEVICE says, wherever a test does not: `ADREM_DEVICE=cuda pytest tests/test_adrem.py`."""
+    """Train where ADREM_DEVICE says, wherever a test does not: `ADREM_DEVICE=cuda pytest tests/algorithm`."""
     device = os.environ.get("ADREM_DEVICE")
     if device is not None:
         defaults = AdREM.__init__.__defaults__ or ()
@@ -66,7 +66,7 @@ def two_blobs() -> DomainPair:
 @pytest.fixture
 def descent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Newton's method takes nothing over from coordinate descent."""
-    monkeypatch.setattr("adrem.machines._newton.MOST_WORK", 0)
+    monkeypatch.setattr("adrem.machines.newton.MOST_WORK", 0)
 
 
 @pytest.fixture

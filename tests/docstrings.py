@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import cached_property
 from importlib import import_module
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import Any
 
 from numpydoc.validate import validate
+from pages import ROOT
 
 import adrem
 
 LEFT_OUT = {
+    "EX01",  # examples have a test of their own
     "GL01",  # the summary stands on the first line, which older versions of numpydoc do not want
     "ES01",  # where one line says all, there is no second
     "SA01",  # where nothing else comes near, nothing else is named
@@ -24,8 +28,9 @@ Home = tuple[str, str]
 
 
 def public_modules() -> list[str]:
-    """The package and the modules in it that users import from."""
-    return ["adrem", *(f"adrem.{module.name}" for module in iter_modules(adrem.__path__) if module.name[0] != "_")]
+    """The package and the modules in it that users import from: those that have a page, and the command line."""
+    pages = {page.stem for page in (ROOT / "docs" / "api").glob("*.md")} | {"cli"}
+    return ["adrem", *(f"adrem.{module.name}" for module in iter_modules(adrem.__path__) if module.name in pages)]
 
 
 def exported_by(module: str) -> list[Any]:
@@ -42,9 +47,25 @@ def homes_of(things: Iterable[Any]) -> list[Home]:
 def parts_of(thing: Any) -> Iterator[Any]:
     """A class or a function, and all that is public in a class and written in this package."""
     if inspect.isclass(thing):
-        yield from (member for name, member in inspect.getmembers_static(thing, is_ours) if name[0] != "_")
-    if inspect.isclass(thing) or inspect.isroutine(thing):
+        members = inspect.getmembers_static(thing, is_ours)
+        yield from (
+            member
+            for name, member in members
+            if name[0] != "_" and not is_one_line(member) and not inherits_docstring(thing, name, member)
+        )
+    if inspect.isroutine(thing) or (inspect.isclass(thing) and not is_one_line(thing)):
         yield thing
+
+
+def is_one_line(member: Any) -> bool:
+    """Whether one line says all of a method: a getter, a setter, a property."""
+    return bool(member.__doc__) and "\n" not in member.__doc__ and member.__doc__.endswith(".")
+
+
+def inherits_docstring(cls: type, name: str, member: Any) -> bool:
+    """Whether a method without a docstring overrides one that has one."""
+    overridden = [vars(base)[name] for base in cls.__mro__ if name in vars(base)]
+    return not member.__doc__ and any(own.__doc__ for own in overridden)
 
 
 def is_ours(member: Any) -> bool:
@@ -70,3 +91,10 @@ def name_of(home: Home) -> str:
 def faults_of(home: Home) -> list[tuple[str, str]]:
     """What numpydoc finds wrong with a docstring."""
     return [error for error in validate(name_of(home))["errors"] if error[0] not in LEFT_OUT]
+
+
+def needs_example(home: Home) -> bool:
+    """Whether it is a function, or a class that users make objects of: not a method, a result or an exception."""
+    thing = attrgetter(home[1])(import_module(home[0]))
+    is_error = inspect.isclass(thing) and issubclass(thing, Exception)
+    return "." not in home[1] and not (is_error or is_dataclass(thing) or hasattr(thing, "_fields"))

@@ -13,7 +13,7 @@ import pytest
 import scipy.io
 from numpy.random import RandomState
 
-from adrem.datasets._registry import REGISTRY
+from adrem.datasets.registry import REGISTRY
 
 N_ROWS = 24
 MAT_FILES = {

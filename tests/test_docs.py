@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import choosing
 import estimate
 import field
+import house_picture
 import label_shift
 import options
 import verdict
@@ -18,6 +20,7 @@ from torture.outcomes import as_page, split_page
 from torture.outcomes import read_csv as read_torture
 
 DOCS = Path(__file__).parents[1] / "docs"
+SOURCE = DOCS.parent / "src" / "adrem"
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -55,3 +58,12 @@ def test_the_tables_of_robustness_are_made_from_their_results() -> None:
     rows = read_torture((DOCS / "results" / "torture.csv").read_text("utf-8"))
     assert split_page((DOCS / "robustness.md").read_text("utf-8"))[1] == as_page(rows)
     assert [row.what for row in rows if row.is_about_us and row.failed] == []
+
+
+def test_the_design_page_has_every_room_with_its_sentence() -> None:
+    page = (DOCS / "design.md").read_text("utf-8")
+    for room in house_picture.rooms():
+        # Parsed, not imported: some rooms need optional packages.
+        [source] = [*SOURCE.glob(f"{room}.py"), *SOURCE.glob(f"{room}/__init__.py")]
+        doc = (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").splitlines()[0].replace("``", "`")
+        assert f"| `{room}` | {doc} |" in page

@@ -12,7 +12,7 @@ import pytest
 import typer
 from pages import ROOT, Block, Reader, blocks_of
 
-from adrem.cli._app import app
+from adrem.cli.app import app
 
 mpl.use("Agg")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -91,4 +91,4 @@ def test_a_page_that_lies_is_caught(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         reader.follow(Block("text", "", "no\n", 0, ""))
     with pytest.raises(AssertionError):
-        reader.follow(Block("python", "src/adrem/_em.py", "something else\n", 0, ""))
+        reader.follow(Block("python", "src/adrem/algorithm/em.py", "something else\n", 0, ""))

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 from adrem.cli import main
-from adrem.datasets._registry import REGISTRY, Address
+from adrem.datasets.registry import REGISTRY, Address
 
 NAME = "office-31-decaf"
 

@@ -115,7 +115,7 @@ def fuzz(target: str, seconds: int, corpus: str) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["adrem", "zipfile", "numpy.lib"]):
-        for module in ("adrem._adrem", "adrem._persistence", "adrem.columns", "adrem.cli._app"):
+        for module in ("adrem.algorithm.estimator", "adrem.persistence.models", "adrem.columns", "adrem.cli.app"):
             import_module(module)
     warnings.simplefilter("ignore")
     folder = Path(corpus).parent

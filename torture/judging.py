@@ -18,8 +18,10 @@ from torture.outcomes import ANSWERED, REFUSED
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 # Where input is read. An error from elsewhere came after work had begun.
 DOORS = (
-    "_adrem", "_adremcv", "_base", "_choice", "_classifier", "_entries", "_gram", "_machine", "_memory", "_subspaces",
-    "_validation", "preprocessing", "tca",
+    "algorithm/estimator", "baselines/base", "baselines/subspaces", "baselines/tca", "base/classifier", "base/entries",
+    "base/parameters", "base/reading", "base/validation", "machines/choice", "machines/gram", "machines/forecast",
+    "machines/host", "machines/precision", "model_selection/search", "preprocessing/scalers", "preprocessing/selection",
+    "preprocessing/transformer", "runtime/memory",
 )  # fmt: skip
 SHORTEST = 20  # letters of a message that could say anything
 
@@ -45,7 +47,9 @@ def judge(call: Callable[[], str | None], inputs: Any, *, ours: bool = True) -> 
 
 def _refusal(error: Exception) -> str:
     frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
-    own = [path.stem for path in frames if "adrem" in path.parts and "torture" not in path.parts]
+    own = [
+        f"{path.parent.name}/{path.stem}" for path in frames if "adrem" in path.parts and "torture" not in path.parts
+    ]
     if own and own[-1] not in DOORS:
         return f"refused late, in {own[-1]}: {_first_line(error)}"
     return REFUSED if len(str(error)) >= SHORTEST else f"refused without a reason: {type(error).__name__} {error}"

@@ -6,11 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adrem import datasets, diagnostics, exceptions, model_selection, plotting, preprocessing
-    from adrem._adrem import AdREM, adapt
-    from adrem._persistence import load, save
-    from adrem._report import report
+    from adrem import base, datasets, diagnostics, exceptions, model_selection, plotting, preprocessing
+    from adrem.algorithm.adapt import adapt
+    from adrem.algorithm.estimator import AdREM
     from adrem.model_selection import AdREMCV
+    from adrem.persistence.models import load, save
+    from adrem.reports import report
 
     __version__: str
 
@@ -19,6 +20,7 @@ __all__ = [
     "AdREMCV",
     "__version__",
     "adapt",
+    "base",
     "datasets",
     "diagnostics",
     "exceptions",
@@ -32,14 +34,14 @@ __all__ = [
 
 # Nothing heavy is imported until it is used (PEP 562).
 _HOMES = {
-    "AdREM": "_adrem",
+    "AdREM": "algorithm.estimator",
     "AdREMCV": "model_selection",
-    "adapt": "_adrem",
-    "load": "_persistence",
-    "report": "_report",
-    "save": "_persistence",
+    "adapt": "algorithm.adapt",
+    "load": "persistence.models",
+    "report": "reports",
+    "save": "persistence.models",
 }
-_MODULES = {"datasets", "diagnostics", "exceptions", "model_selection", "plotting", "preprocessing"}
+_MODULES = {"base", "datasets", "diagnostics", "exceptions", "model_selection", "plotting", "preprocessing"}
 
 
 def __getattr__(name: str) -> Any:

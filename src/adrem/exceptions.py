@@ -1,163 +1,114 @@
-"""Warnings and errors of the package, to be filtered and caught by name."""
+"""Errors and warnings of the package, to be caught and filtered by name.
+
+Every error is an `AdremError`, and also the built-in error that fits it::
+
+    AdremError
+    ├── ParameterError (ValueError)         a parameter has a wrong value; `parameter` is its name
+    ├── UnreadableModelError (ValueError)   a file is not a model that this version can read
+    ├── DataNotFoundError (FileNotFoundError)
+    ├── DamagedDataError (ValueError)       a file is cut off, altered, or of another format
+    ├── PythonObjectsError (ValueError)     an array holds Python objects, which could run code when read
+    ├── FileTooLargeError (MemoryError)     a file unpacks to more than fits into memory
+    ├── DownloadError (OSError)
+    ├── ClusterError (OSError)              a Dask cluster can't be used
+    ├── AbandonedError (RuntimeError)       a worker stops because its client has gone
+    ├── DeviceMemoryError (MemoryError)     the memory of a GPU is used up
+    └── MethodFailedError (RuntimeError)    a method of the benchmark gave no labels
+
+The warnings are `AmbiguousLabelsWarning`, `LostClassWarning` and `PrecisionWarning`, all of them a `UserWarning`.
+"""
+
+from __future__ import annotations
 
 __all__ = [
+    "AbandonedError",
+    "AdremError",
     "AmbiguousLabelsWarning",
     "ClusterError",
     "DamagedDataError",
     "DataNotFoundError",
+    "DeviceMemoryError",
     "DownloadError",
+    "FileTooLargeError",
     "LostClassWarning",
+    "MethodFailedError",
+    "ParameterError",
     "PrecisionWarning",
+    "PythonObjectsError",
     "UnreadableModelError",
 ]
 
 
-class AmbiguousLabelsWarning(UserWarning):
-    """Labels are exactly -1 and +1 without a domain, so -1 was read as a class and not as a mark of the target.
+class AdremError(Exception):
+    """Base of all errors of the package."""
 
-    Examples
-    --------
-    If that is what you mean, say so:
 
-    >>> import warnings
-    >>> from adrem import AdREM
-    >>> from adrem.exceptions import AmbiguousLabelsWarning
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", AmbiguousLabelsWarning)
-    ...     model = AdREM(C=1.0).fit([[1.0], [2.0], [-1.0]], [1, 1, -1])
-    >>> model.classes_.tolist()
-    [-1, 1]
+class ParameterError(AdremError, ValueError):
+    """A parameter has a value that can't be used.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and how to fix it.
+    parameter : str
+        Name of the parameter.
     """
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
+        return type(self), (str(self), self.parameter)
+
+
+class AmbiguousLabelsWarning(UserWarning):
+    """Labels are exactly -1 and +1 without a domain, so -1 was read as a class and not as a mark of the target."""
 
 
 class LostClassWarning(UserWarning):
-    """A class of the source had no target row labelled with it at some iteration.
-
-    Examples
-    --------
-    Have it raised, to stop a program rather than take such labels:
-
-    >>> import warnings
-    >>> from adrem import AdREM
-    >>> from adrem.exceptions import LostClassWarning
-    >>> X_source, y_source = [[1.0], [2.0], [-1.0], [-2.0]], ["warm", "warm", "cold", "cold"]
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", LostClassWarning)
-    ...     try:
-    ...         AdREM(C=1.0).fit(X_source, y_source, X_target=[[3.0], [4.0]])
-    ...     except LostClassWarning as warning:
-    ...         str(warning).partition(".")[0]
-    "At some iteration no target row was labelled with class 'cold' (in 11 of 11 members)"
-    """
+    """A class of the source had no target row labelled with it at some iteration."""
 
 
 class PrecisionWarning(UserWarning):
-    """Rounding errors are as large as the tolerance of the training: the type of the rows is too short for them.
-
-    Examples
-    --------
-    Scale the features, or give longer numbers. If the labels near the border do not matter, ignore it:
-
-    >>> import warnings
-    >>> import numpy as np
-    >>> from adrem import AdREM
-    >>> from adrem.exceptions import PrecisionWarning
-    >>> X = np.random.RandomState(0).normal(size=(30, 3))
-    >>> X[0, 0] = 1e7
-    >>> y = np.arange(30) % 2
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", PrecisionWarning)
-    ...     model = AdREM(C=1.0, random_state=0).fit(X.astype(np.float32), y)
-    >>> model = AdREM(C=1.0, random_state=0).fit(X, y)  # double precision is enough
-    """
+    """Rounding errors are as large as the tolerance of the training: the type of the rows is too short for them."""
 
 
-class UnreadableModelError(ValueError):
-    """A file is not a model that this version of the package can read.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from adrem import load
-    >>> from adrem.exceptions import UnreadableModelError
-    >>> with TemporaryDirectory() as folder:
-    ...     letter = Path(folder) / "letter.txt"
-    ...     size = letter.write_text("Dear all,")
-    ...     try:
-    ...         load(letter)
-    ...     except UnreadableModelError as error:
-    ...         str(error).removeprefix(f"{letter} ")
-    'is not a model file of adrem, or it is damaged.'
-    """
+class UnreadableModelError(AdremError, ValueError):
+    """A file is not a model that this version of the package can read."""
 
 
-class DataNotFoundError(FileNotFoundError):
-    """Files of a data set are not there; the message says which to put where.
-
-    Examples
-    --------
-    >>> from adrem.datasets import load_folder
-    >>> from adrem.exceptions import DataNotFoundError
-    >>> try:
-    ...     load_folder("nowhere")
-    ... except DataNotFoundError as error:
-    ...     str(error)
-    'There is no folder nowhere.'
-    """
+class DataNotFoundError(AdremError, FileNotFoundError):
+    """Files of a data set are not there; the message says which to put where."""
 
 
-class DamagedDataError(ValueError):
-    """A file of a data set is cut off, altered, or not what its name says.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from adrem.datasets import load_folder
-    >>> from adrem.exceptions import DamagedDataError
-    >>> with TemporaryDirectory() as folder:
-    ...     sizes = [(Path(folder) / name).write_text("1 2 3") for name in ("books.npz", "kitchen.npz")]
-    ...     try:
-    ...         load_folder(folder)
-    ...     except DamagedDataError as error:
-    ...         str(error)
-    "books.npz can't be read as a numpy archive: File is not a zip file. Is the file whole? Get it anew."
-    """
+class DamagedDataError(AdremError, ValueError):
+    """A file of a data set is cut off, altered, or not what its name says."""
 
 
-class MethodFailedError(RuntimeError):
-    """A method of the benchmark gave no labels; the message is the reason, as the tables print it."""
+class MethodFailedError(AdremError, RuntimeError):
+    """A method of the benchmark gave no labels. The message is the reason, as the tables print it."""
 
 
-class DownloadError(OSError):
-    """A file could not be downloaded; the message says which to put where.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from adrem.datasets import fetch
-    >>> from adrem.exceptions import DownloadError
-    >>> with TemporaryDirectory() as folder:
-    ...     try:
-    ...         fetch("office-31-decaf", folder)
-    ...     except DownloadError as error:
-    ...         str(error).splitlines()[0]
-    'office-31-decaf: no address is known to download it from. Put there:'
-    """
+class DownloadError(AdremError, OSError):
+    """A file could not be downloaded; the message says which to put where."""
 
 
-class ClusterError(OSError):
-    """A cluster can't be used for what it was given; the message says what to do there.
+class ClusterError(AdremError, OSError):
+    """A cluster can't be used for what it was given; the message says what to do there."""
 
-    Examples
-    --------
-    It is an error of the machines, as others are that a program may want to wait out:
 
-    >>> from adrem.exceptions import ClusterError
-    >>> try:
-    ...     raise ClusterError("A worker has another version of adrem.")
-    ... except OSError as error:
-    ...     print(error)
-    A worker has another version of adrem.
-    """
+class DeviceMemoryError(AdremError, MemoryError):
+    """The memory of a GPU is used up. Fewer members at a time may fit."""
+
+
+class FileTooLargeError(AdremError, MemoryError):
+    """A packed file holds more than fits into memory."""
+
+
+class PythonObjectsError(AdremError, ValueError):
+    """An array in a file holds Python objects, which could run code when they are read."""
+
+
+class AbandonedError(AdremError, RuntimeError):
+    """A worker of a cluster stops its work because the client that asked for it has gone."""

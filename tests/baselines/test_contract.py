@@ -13,24 +13,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adrem import AdREM, baselines
-from adrem.baselines import (
-    CORAL,
-    DASVM,
-    FLDA,
-    GFK,
-    KMM,
-    SCL,
-    TCA,
-    HardEM,
-    ImportanceWeighting,
-    SoftEM,
-    SourceOnly,
-    SubspaceAlignment,
-)
+from adrem.baselines import CORAL, FLDA, GFK, KMM, TCA, HardEM, SoftEM, SourceOnly, SubspaceAlignment
 from adrem.datasets import DomainPair
+from adrem.registry import ESTIMATORS
 
 ALIGNMENTS = [CORAL, SubspaceAlignment, GFK, TCA]
-METHODS = [SourceOnly, HardEM, SoftEM, *ALIGNMENTS, FLDA, DASVM, SCL, ImportanceWeighting, KMM]
+METHODS = [estimator.load() for name, estimator in ESTIMATORS.items() if name in baselines.__all__]
 EVERY_FORM = [
     *(method() for method in METHODS),
     SourceOnly(loss="log_loss"),

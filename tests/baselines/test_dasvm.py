@@ -45,16 +45,16 @@ def test_an_exchange_step_by_step() -> None:
     problem = _Problem(np.array([True, True, True, False, False]), 5)
     source = [2.0, 0.5, 0.1, -3.0, -1.0]
     # In the margin: rows 0 and 1 above, 2 below; 3 and 4 lie outside. The furthest joins on either side.
-    assert problem.exchange(np.array([*source, 0.2, 0.9, -0.5, 1.5, -2.0]), rho=1, few=1) == 0
+    assert problem.exchange(np.array([*source, 0.2, 0.9, -0.5, 1.5, -2.0]), step=1, few=1) == 0
     assert problem.used.tolist() == [False, True, True, False, True, False, True, True, False, False]
     assert problem.labels[5:].tolist() == [True, True, False, True, False]
     # Row 1 has changed sides and leaves; row 0 joins; one row of the source leaves above, none below.
-    assert problem.exchange(np.array([*source, 0.2, -1.2, -0.5, 1.5, -2.0]), rho=1, few=1) == 1
+    assert problem.exchange(np.array([*source, 0.2, -1.2, -0.5, 1.5, -2.0]), step=1, few=1) == 1
     assert problem.used.tolist() == [False, False, True, False, True, True, False, True, False, False]
     # Nobody in the margin: a row of the source leaves on either side, and then there are none.
     for _ in range(2):
         assert not problem.stopped
-        problem.exchange(np.array([*source, 1.2, -1.2, -0.5, 1.5, -2.0]), rho=1, few=1)
+        problem.exchange(np.array([*source, 1.2, -1.2, -0.5, 1.5, -2.0]), step=1, few=1)
     assert problem.used.tolist() == [False] * 5 + [True, False, True, False, False]
     assert problem.stopped
 

@@ -76,6 +76,6 @@ def test_without_a_correspondence_it_is_the_classifier_of_the_source_and_says_so
         X_source, X_target = X_source + 1.0, X_target + 1.0
     elif case == "nothing there":
         X_source, X_target = 0.0 * X_source, 0.0 * X_target
-    with pytest.warns(UserWarning, match="SCL found no correspondence .* give a smaller min_count"):
+    with pytest.warns(UserWarning, match="SCL found no correspondence .* set a smaller min_count"):
         model = SCL(min_count=min_count, C=0.1).fit(X_source, Y, X_target=X_target)
     np.testing.assert_array_equal(model.coef_, AdREM(C=0.1).fit(X_source, Y).coef_)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adrem.baselines._span import RowSpace
+from adrem.baselines.span import RowSpace
 
 SHAPES = st.tuples(st.integers(1, 12), st.integers(1, 20), st.integers(0, 2**16))
 

@@ -11,7 +11,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from adrem import AdREM
 from adrem.baselines import KMM, ImportanceWeighting
-from adrem.baselines.weighting import _possible_gain, match_means, project
+from adrem.baselines.weighting import _duality_gap, match_means, project
 from adrem.datasets import DomainPair
 
 
@@ -102,7 +102,7 @@ def test_matched_means_are_the_optimum(seed: int, largest: float, low: float, hi
     assert bounds[0] - 1e-6 <= ours.sum() <= bounds[1] + 1e-6
     # A thousandth of what could be gained at first at most is left.
     start = project(np.ones(n), largest, bounds)
-    gain = _possible_gain(K @ start - pull, start, largest, bounds)
+    gain = _duality_gap(K @ start - pull, start, largest, bounds)
     assert value(start) - best.fun <= gain + 1e-9
     assert value(ours) <= best.fun + 1e-3 * gain + 1e-9
 

@@ -15,8 +15,9 @@ import pytest
 from clusters import Cluster
 
 import adrem
+from adrem.benchmark.cells import Home
 from adrem.benchmark.cluster import check_workers, connected
-from adrem.benchmark.runner import Home, run
+from adrem.benchmark.runner import run
 from adrem.benchmark.store import Cell, Store
 from adrem.exceptions import ClusterError
 
@@ -120,7 +121,7 @@ def test_a_worker_without_the_data_is_told(client: Any, tmp_path: Path) -> None:
 def test_a_worker_of_another_version_is_told(client: Any, tmp_path: Path) -> None:
     try:
         client.run(setattr, adrem, "__version__", "0.0.1")
-        with pytest.raises(ClusterError, match=r"Worker tcp://\S+ has adrem 0\.0\.1, and .* is needed"):
+        with pytest.raises(ClusterError, match=r"Worker tcp://\S+ has adrem 0\.0\.1, but .* is needed"):
             check_workers(client, [PLANNED], tmp_path)
     finally:
         client.run(delattr, adrem, "__version__")

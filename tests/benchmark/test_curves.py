@@ -10,16 +10,20 @@ import pytest
 from numpy.typing import NDArray
 
 from adrem import AdREM
-from adrem._voting import by_class, tally
-from adrem.benchmark import curves, protocols
+from adrem.algorithm.voting import tally
+from adrem.base.scoring import by_class
+from adrem.benchmark import curves
 from adrem.benchmark.curves import (
+    ITERATIONS,
+    PANELS,
+    SIZES,
     ensemble_accuracy,
     ensemble_cells,
     iteration_cells,
     run_ensemble_cell,
     run_iteration_cell,
 )
-from adrem.benchmark.protocols import ITERATIONS, PANELS, SIZES, find_protocols
+from adrem.benchmark.protocols import find_protocols
 from adrem.benchmark.store import Cell
 from adrem.datasets import DataSet, Domain, Provenance
 
@@ -83,11 +87,11 @@ def data(monkeypatch: pytest.MonkeyPatch) -> DataSet:
     """Small data for the panel of the reviews, and small figures."""
     made = make_data()
     monkeypatch.setattr(curves, "load_cached", lambda name, home: {"amazon-reviews": made}[name])  # noqa: ARG005
-    monkeypatch.setattr(protocols, "PANELS", {"amazon-reviews": PANELS["amazon-reviews"]})
-    monkeypatch.setattr(protocols, "POOL", 5)
-    monkeypatch.setattr(protocols, "SIZES", (1, 3, 5))
-    monkeypatch.setattr(protocols, "RESAMPLES", 8)
-    monkeypatch.setattr(protocols, "MEMBERS", 3)
+    monkeypatch.setattr(curves, "PANELS", {"amazon-reviews": PANELS["amazon-reviews"]})
+    monkeypatch.setattr(curves, "POOL", 5)
+    monkeypatch.setattr(curves, "SIZES", (1, 3, 5))
+    monkeypatch.setattr(curves, "RESAMPLES", 8)
+    monkeypatch.setattr(curves, "MEMBERS", 3)
     return made
 
 
@@ -152,7 +156,7 @@ def test_results_of_other_settings_are_others(
 ) -> None:
     before, _ = make(None)
     assert make(None)[0] == before
-    monkeypatch.setattr(protocols, name, value)
+    monkeypatch.setattr(curves, name, value)
     assert not set(make(None)[0]) & set(before)
 
 
@@ -161,7 +165,7 @@ def test_panels_without_data_are_skipped_and_it_says_why(make: Any, tmp_path: Pa
     cells, skipped = make(tmp_path)
     assert cells == []
     assert skipped == {
-        name: f"the files of {name} are not there; `adrem datasets info {name}` says which to put where."
+        name: f"the files of {name} are missing; `adrem datasets info {name}` says where to put them."
         for name in ("amazon-reviews", "office-caltech-resnet50")
     }
 
@@ -169,5 +173,5 @@ def test_panels_without_data_are_skipped_and_it_says_why(make: Any, tmp_path: Pa
 def test_the_sizes_are_odd_and_fit_into_the_pool() -> None:
     assert list(SIZES) == sorted(SIZES)
     assert all(size % 2 == 1 for size in SIZES)
-    assert SIZES[-1] < protocols.POOL
+    assert SIZES[-1] < curves.POOL
     assert 11 in SIZES

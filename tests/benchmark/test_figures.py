@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from adrem.benchmark import curves, protocols
+from adrem.benchmark import curves
 from adrem.benchmark.figures import (
     FIGURES,
     Figure,
@@ -43,10 +43,10 @@ def cell(figure: str, data: str, pair: str, repetition: int) -> Cell:
 
 def ensemble_results(*panels: str) -> dict[Cell, Result]:
     """Two pairs a panel, whose accuracies are 4 apart and grow with the size."""
-    growth = np.log(protocols.SIZES)
+    growth = np.log(curves.SIZES)
     return {
         cell("ensemble-size", data, pair, 0): Result(
-            {"mean": (base + growth).tolist(), "std": (spread / np.array(protocols.SIZES)).tolist()}, 1.0, ""
+            {"mean": (base + growth).tolist(), "std": (spread / np.array(curves.SIZES)).tolist()}, 1.0, ""
         )
         for data in panels
         for pair, base, spread in (("B-D", 80.0, 1.0), ("D-B", 84.0, 2.0))
@@ -84,8 +84,8 @@ def test_a_panel_shows_ours_over_the_paper_s(name: str, make: Any) -> None:
     results = make("amazon-reviews", "office-caltech-resnet50")
     find_figure(name).paint(picture, results)
     series = {"ensemble-size": ensemble_series, "iterations": iteration_series}[name]
-    assert [axes.get_title() for axes in picture.axes] == list(protocols.PANELS)
-    for axes, data in zip(picture.axes, protocols.PANELS, strict=True):
+    assert [axes.get_title() for axes in picture.axes] == list(curves.PANELS)
+    for axes, data in zip(picture.axes, curves.PANELS, strict=True):
         lines: dict[str, Any] = {str(line.get_label()): line for line in axes.get_lines()}
         x, mean, _ = series(results, data)
         assert list(lines["ours"].get_xdata()) == x
@@ -102,7 +102,7 @@ def test_the_points_of_the_curves_can_be_read(name: str, make: Any) -> None:
     assert text.partition("\n")[0] == "figure,data,x,accuracy,std,published"
     rows = list(csv.DictReader(io.StringIO(text)))
     series = {"ensemble-size": ensemble_series, "iterations": iteration_series}[name]
-    points = [(data, *point) for data in protocols.PANELS for point in zip(*series(results, data), strict=True)]
+    points = [(data, *point) for data in curves.PANELS for point in zip(*series(results, data), strict=True)]
     assert len(points) > 5
     for row, (data, x, mean, std) in zip(rows, points, strict=True):
         (paper,) = [point for point in published_curve(name, data) if point.x == x]
@@ -120,11 +120,11 @@ def test_a_point_that_the_paper_lacks_has_none_beside_it() -> None:
 def test_a_series_of_sizes_is_averaged_over_the_pairs() -> None:
     results = ensemble_results("amazon-reviews") | {
         cell("ensemble-size", "office-caltech-resnet50", "A-C", 0): Result(
-            {"mean": [0.0] * len(protocols.SIZES), "std": [0.0] * len(protocols.SIZES)}, 1.0, ""
+            {"mean": [0.0] * len(curves.SIZES), "std": [0.0] * len(curves.SIZES)}, 1.0, ""
         )
     }
     x, mean, std = ensemble_series(results, "amazon-reviews")
-    assert x == list(protocols.SIZES)
+    assert x == list(curves.SIZES)
     assert mean == pytest.approx([82.0 + np.log(size) for size in x])
     assert std == pytest.approx([1.5 / size for size in x])
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from adrem import AdREM
 from adrem.baselines import SourceOnly
 from adrem.benchmark.methods import METHODS, Method, find_methods
-from adrem.benchmark.protocols import METHODS as OURS
+from adrem.benchmark.protocols import DEFAULT_METHODS as OURS
 from adrem.datasets import DomainPair
 
 pytestmark = pytest.mark.thorough

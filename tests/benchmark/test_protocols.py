@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adrem.benchmark.protocols import PROTOCOLS, TABLES, Protocol, find_pairs, find_protocols
 from adrem.datasets import DataSet, Domain, DomainPair, Provenance, load
-from adrem.datasets._registry import REGISTRY
+from adrem.datasets.registry import REGISTRY
 
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 DRAWN = [protocol for protocol in PROTOCOLS if protocol.draw.per_class or protocol.draw.n_source]
@@ -258,5 +258,5 @@ def test_rows_that_no_table_has_are_refused() -> None:
     for pair in ("A-A", "A", "A-W-D", "A->W"):
         with pytest.raises(ValueError, match=r"office-31/resnet50 has no pair '.*'; known are A-D, A-W, D-A"):
             protocol.make_pair(load("rotated-arcs"), pair, 0)
-    with pytest.raises(ValueError, match="repetition is counted from 0, and can't be -1"):
+    with pytest.raises(ValueError, match="repetition must be at least 0, got -1"):
         protocol.make_pair(load("rotated-arcs"), "A-W", -1)

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from adrem.benchmark.curves import ITERATIONS, PANELS, SIZES
 from adrem.benchmark.methods import METHODS
-from adrem.benchmark.protocols import ITERATIONS, PANELS, PROTOCOLS, SIZES, TABLES, find_protocols
+from adrem.benchmark.protocols import PROTOCOLS, TABLES, find_protocols
 from adrem.benchmark.published import AVERAGE, Line, Point, published_curve, published_elsewhere, published_values
 
 PAPER = "van Laarhoven and Marchiori 2018, text"

@@ -12,18 +12,17 @@ from html.parser import HTMLParser
 import pytest
 
 from adrem.benchmark.methods import find_methods
-from adrem.benchmark.protocols import METHODS, PROTOCOLS, Protocol, find_protocols
+from adrem.benchmark.protocols import DEFAULT_METHODS, PROTOCOLS, Protocol, find_protocols
 from adrem.benchmark.results import TableResult, read_results, summarize
 from adrem.benchmark.store import Cell, Result
-from adrem.benchmark.tables import FORMS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
-from adrem.cli import bench
+from adrem.benchmark.tables import TABLE_FORMATS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
 
 OFFICE = find_protocols("office-31", "resnet50")[0]
 SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, with published values for all of them
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 
 
-def make_result(protocol: Protocol, methods: tuple[str, ...] = METHODS, repeats: int = 3) -> TableResult:
+def make_result(protocol: Protocol, methods: tuple[str, ...] = DEFAULT_METHODS, repeats: int = 3) -> TableResult:
     """Accuracies that grow from method to method, more so with every pair, and spread by 0.3."""
     results = {
         Cell(protocol.table, protocol.features, pair, r, name, "d", "i"): Result(
@@ -98,7 +97,7 @@ def test_notes_name_the_methods_with_and_without_published_values() -> None:
     notes = make_grid(make_result(OFFICE)).notes
     assert "No published value is known for source-lr, adrem-lr." in notes
     assert "Published values of source-svm, adrem-svm: van Laarhoven and Marchiori 2018, text." in notes
-    assert "Last result of 2026-02-03." in notes
+    assert "Last result: 2026-02-03." in notes
     assert not any(note.startswith("No average") for note in notes)
 
 
@@ -112,11 +111,11 @@ def test_notes_say_of_every_source_whose_values_it_has() -> None:
 
 def test_notes_tell_the_better_of_two_methods_first() -> None:
     notes = make_grid(make_result(OFFICE, ("source-svm", "adrem-svm"))).notes
-    assert "Methods against each other over 6 pair(s), with Wilcoxon's signed-rank test:" in notes
+    assert "Comparison of methods over 6 pair(s), Wilcoxon's signed-rank test:" in notes
     assert "adrem-svm against source-svm: 6 better, 0 equal, 0 worse, p = 0.031" in notes
     notes = make_grid(make_two()).notes
     assert "adrem-svm against source-svm: 2 better, 0 equal, 0 worse, p = 0.5" in notes
-    assert "No average: not all pairs are there." in notes
+    assert "No average: not all pairs are finished." in notes
 
 
 @pytest.mark.parametrize(("accuracy", "difference"), [(89.37, "+0.0"), (89.43, "+0.0"), (89.3, "-0.1"), (89.5, "+0.1")])
@@ -162,7 +161,7 @@ def test_text_has_every_number_once_in_blocks_as_wide_as_the_terminal(width: int
     for method in result.methods:
         star = "*" if method.name == "adrem-lr" else ""
         expected = {
-            pair: f"{entry.accuracy:.1f}{star}" for (name, pair), entry in result.entries.items() if name == method.name
+            pair: f"{entry.accuracy:.1f}{star}" for (name, pair), entry in result.cells.items() if name == method.name
         }
         assert len(expected) == 13
         assert text_values(text, result.columns, f"{method.name} ") == expected
@@ -178,7 +177,7 @@ def test_text_marks_the_best_and_the_far() -> None:
 
 def test_text_shows_what_others_published_below() -> None:
     text = as_text(make_result(SURF))
-    below = text.partition("Published by others, not run here")[2]
+    below = text.partition("Published results of other methods")[2]
     for line in make_result(SURF).elsewhere:
         label = line.method if line.features == "surf" else f"{line.method} ({line.features})"
         read = text_values(below, [*SURF.pairs, "avg"], f"{label}  ")
@@ -189,7 +188,7 @@ def test_text_shows_what_others_published_below() -> None:
 
 def test_text_of_a_table_without_results() -> None:
     text = as_text(make_result(OFFICE, ()))
-    assert text == "office-31/resnet50: Office-31, ResNet-50 features, all rows\n  Nothing is finished yet.\n"
+    assert text == "office-31/resnet50: Office-31, ResNet-50 features, all rows\n  No results yet.\n"
 
 
 def markdown_tables(text: str) -> list[list[list[str]]]:
@@ -223,7 +222,7 @@ def test_markdown_marks_the_best_and_the_far() -> None:
 
 def test_markdown_of_a_table_without_results_says_so() -> None:
     text = as_markdown(make_result(OFFICE, ()))
-    assert text.endswith("Nothing is finished yet.\n")
+    assert text.endswith("No results yet.\n")
     assert "|" not in text
 
 
@@ -272,13 +271,13 @@ def test_latex_marks_the_best_and_the_far() -> None:
     assert r"adrem-svm & \textbf{89.5} & \textbf{60.7} \\" in lines
     assert r"\quad difference & +0.1 & $-$11.9$^\ast$ \\" in lines
     assert r"\quad std. & 0.7 & 0.1 \\" in lines
-    assert "% No average: not all pairs are there." in lines
+    assert "% No average: not all pairs are finished." in lines
 
 
 def test_latex_of_a_table_without_results_is_a_remark() -> None:
     (line,) = as_latex(make_result(OFFICE, ())).splitlines()
     assert line.startswith("% office-31/resnet50")
-    assert line.endswith("Nothing is finished yet.")
+    assert line.endswith("No results yet.")
 
 
 class Page(HTMLParser):
@@ -351,7 +350,7 @@ def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
     header = "table,features,method,pair,repeats,accuracy,std,published,published_source,failure"
     assert text.partition("\n")[0] == header
     rows = list(csv.DictReader(io.StringIO(text)))
-    expected = [(r, method, pair, entry) for r in results for (method, pair), entry in r.entries.items()]
+    expected = [(r, method, pair, entry) for r in results for (method, pair), entry in r.cells.items()]
     assert len(rows) == len(expected) == 4 * 7 + 4 * 13
     for row, (result, method, pair, entry) in zip(rows, expected, strict=True):
         assert None not in row
@@ -378,11 +377,11 @@ def test_a_failure_is_shown_with_its_reason_in_every_form() -> None:
     }
     result = summarize(OFFICE, find_methods(names), results)
     assert result.failures == {("skada:CORAL", pair): "timed out" for pair in ("A-W", "D-A")}
-    for form in FORMS[:2] + FORMS[3:]:
+    for form in TABLE_FORMATS[:2] + TABLE_FORMATS[3:]:
         text = render([result], form)
         assert "skada:CORAL failed on A-W, D-A: timed out." in " ".join(text.split())
     [again] = read_results(as_csv([result]))
-    assert (again.failures, again.entries) == (result.failures, result.entries)
+    assert (again.failures, again.cells) == (result.failures, result.cells)
     assert [method.name for method in again.methods] == names
 
 
@@ -425,7 +424,6 @@ def test_forms_of_many_tables_are_one_file() -> None:
     assert render(results, "html") == as_html(results)
 
 
-def test_the_command_line_knows_the_forms() -> None:
-    assert bench.FORMS == FORMS
-    for form in FORMS:
+def test_every_format_is_rendered() -> None:
+    for form in TABLE_FORMATS:
         assert "adrem-svm" in render([make_two()], form)

@@ -12,7 +12,7 @@ from scipy.stats import wilcoxon
 from adrem.benchmark.methods import find_methods
 from adrem.benchmark.protocols import Protocol, find_protocols
 from adrem.benchmark.published import AVERAGE, Value
-from adrem.benchmark.results import Comparison, Entry, TableResult, read_results, summarize
+from adrem.benchmark.results import Comparison, TableCell, TableResult, read_results, summarize
 from adrem.benchmark.store import Cell, Result
 from adrem.benchmark.tables import as_csv
 
@@ -39,7 +39,7 @@ def summary(protocol: Protocol, accuracies: Accuracies) -> TableResult:
 
 def test_mean_and_deviation_over_the_repetitions() -> None:
     values = [88.0, 90.0, 89.5]
-    entry = summary(OFFICE, {"adrem-svm": {"A-W": values}}).entries["adrem-svm", "A-W"]
+    entry = summary(OFFICE, {"adrem-svm": {"A-W": values}}).cells["adrem-svm", "A-W"]
     assert entry.repeats == 3
     assert entry.accuracy == pytest.approx(mean(values))
     assert entry.std == pytest.approx(stdev(values))
@@ -48,13 +48,13 @@ def test_mean_and_deviation_over_the_repetitions() -> None:
 
 
 def test_one_repetition_has_no_deviation_and_is_never_far() -> None:
-    entry = summary(OFFICE, {"adrem-svm": {"A-W": [10.0]}}).entries["adrem-svm", "A-W"]
+    entry = summary(OFFICE, {"adrem-svm": {"A-W": [10.0]}}).cells["adrem-svm", "A-W"]
     assert (entry.repeats, entry.accuracy, entry.std) == (1, 10.0, None)
     assert not entry.differs
 
 
 def test_without_a_published_value_there_is_no_difference() -> None:
-    entry = summary(OFFICE, {"adrem-lr": {"A-W": [10.0, 11.0]}}).entries["adrem-lr", "A-W"]
+    entry = summary(OFFICE, {"adrem-lr": {"A-W": [10.0, 11.0]}}).cells["adrem-lr", "A-W"]
     assert entry.published is None
     assert entry.difference is None
     assert not entry.differs
@@ -62,7 +62,7 @@ def test_without_a_published_value_there_is_no_difference() -> None:
 
 def test_the_average_is_over_the_pairs_of_a_repetition() -> None:
     result = summary(TWO, {"adrem-svm": {"D-A": [70.0, 74.0, 75.0], "A-W": [90.0, 80.0, 88.0]}})
-    average = result.entries["adrem-svm", AVERAGE]
+    average = result.cells["adrem-svm", AVERAGE]
     means = [80.0, 77.0, 81.5]
     assert average.repeats == 3
     assert average.accuracy == pytest.approx(mean(means))
@@ -74,23 +74,23 @@ def test_the_average_is_over_the_pairs_of_a_repetition() -> None:
 
 def test_the_average_is_over_repetitions_that_all_pairs_have() -> None:
     result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0, 1.0], "D-A": [70.0, 74.0]}})
-    average = result.entries["adrem-svm", AVERAGE]
+    average = result.cells["adrem-svm", AVERAGE]
     assert (average.repeats, average.accuracy) == (2, 78.5)
-    assert result.entries["adrem-svm", "A-W"].repeats == 3
+    assert result.cells["adrem-svm", "A-W"].repeats == 3
 
 
 def test_repetitions_are_matched_by_number_not_by_place() -> None:
     results = make_results(TWO, {"adrem-svm": {"A-W": [90.0, 80.0], "D-A": [70.0, 74.0, 60.0]}})
     gone = Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")
     del results[gone]
-    average = summarize(TWO, find_methods(), results).entries["adrem-svm", AVERAGE]
+    average = summarize(TWO, find_methods(), results).cells["adrem-svm", AVERAGE]
     assert (average.repeats, average.accuracy, average.std) == (1, (80.0 + 74.0) / 2, None)
 
 
 def test_there_is_no_average_until_all_pairs_are_there() -> None:
     result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0]}, "source-svm": {"A-W": [1.0], "D-A": [2.0]}})
-    assert ("adrem-svm", AVERAGE) not in result.entries
-    assert result.entries["source-svm", AVERAGE].accuracy == 1.5
+    assert ("adrem-svm", AVERAGE) not in result.cells
+    assert result.cells["source-svm", AVERAGE].accuracy == 1.5
     assert result.columns == ["A-W", "D-A", AVERAGE]
     assert summary(TWO, {"adrem-svm": {"D-A": [90.0]}}).columns == ["D-A"]
 
@@ -99,7 +99,7 @@ def test_there_is_no_average_without_a_shared_repetition() -> None:
     results = make_results(TWO, {"adrem-svm": {"A-W": [90.0], "D-A": [70.0, 74.0]}})
     del results[Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")]
     result = summarize(TWO, find_methods(), results)
-    assert set(result.entries) == {("adrem-svm", "A-W"), ("adrem-svm", "D-A")}
+    assert set(result.cells) == {("adrem-svm", "A-W"), ("adrem-svm", "D-A")}
 
 
 def test_cells_of_other_tables_and_features_are_left_out() -> None:
@@ -107,7 +107,7 @@ def test_cells_of_other_tables_and_features_are_left_out() -> None:
     for protocol in (replace(TWO, features="decaf"), replace(TWO, table="office-caltech-full")):
         results |= make_results(protocol, {"adrem-svm": {"A-W": [1.0, 2.0]}, "source-lr": {"A-W": [1.0]}})
     result = summarize(TWO, find_methods(), results)
-    assert {key: entry.accuracy for key, entry in result.entries.items()} == {("adrem-svm", "A-W"): 90.0}
+    assert {key: entry.accuracy for key, entry in result.cells.items()} == {("adrem-svm", "A-W"): 90.0}
     assert result.finished.startswith("2026-01-01")
     assert [method.name for method in result.methods] == ["adrem-svm"]
 
@@ -135,16 +135,16 @@ def test_the_day_is_that_of_the_newest_result() -> None:
 def test_far_is_beyond_two_standard_errors_and_the_rounding(
     accuracy: float, std: float | None, repeats: int, differs: bool
 ) -> None:
-    assert Entry(repeats, accuracy, std, Value(80.0, "somebody")).differs is differs
-    assert not Entry(repeats, accuracy, std, None).differs
+    assert TableCell(repeats, accuracy, std, Value(80.0, "somebody")).differs is differs
+    assert not TableCell(repeats, accuracy, std, None).differs
 
 
 def test_far_by_the_numbers_of_a_summary() -> None:
     values = [89.0, 91.0, 93.0, 91.0]  # 91.0, and 1.6 from the published 89.4
     limit = 2 * stdev(values) / sqrt(4) + 0.05
     assert limit > 1.6
-    assert not summary(OFFICE, {"adrem-svm": {"A-W": values}}).entries["adrem-svm", "A-W"].differs
-    assert summary(OFFICE, {"adrem-svm": {"A-W": values * 4}}).entries["adrem-svm", "A-W"].differs
+    assert not summary(OFFICE, {"adrem-svm": {"A-W": values}}).cells["adrem-svm", "A-W"].differs
+    assert summary(OFFICE, {"adrem-svm": {"A-W": values * 4}}).cells["adrem-svm", "A-W"].differs
 
 
 def test_comparisons_count_pairs_and_give_wilcoxon_s_p() -> None:
@@ -229,8 +229,8 @@ def test_tables_are_read_back_from_their_csv() -> None:
         assert after.comparisons == before.comparisons
         assert after.elsewhere == before.elsewhere
         assert after.finished == ""
-        for key, entry in before.entries.items():
-            again = after.entries[key]
+        for key, entry in before.cells.items():
+            again = after.cells[key]
             assert (again.repeats, again.published) == (entry.repeats, entry.published)
             assert again.accuracy == pytest.approx(entry.accuracy, abs=6e-4)
             assert again.std == (None if entry.std is None else pytest.approx(entry.std, abs=6e-4))

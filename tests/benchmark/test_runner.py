@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 
 from adrem import AdREM
+from adrem.benchmark.cells import Home, Work, identity, run_cell
+from adrem.benchmark.draws import Draw
 from adrem.benchmark.methods import METHODS, Method, find_methods
 from adrem.benchmark.peers import find_peer
-from adrem.benchmark.protocols import PROTOCOLS, Draw, Protocol, find_protocols
-from adrem.benchmark.runner import Home, Observer, Work, identity, plan, run, run_cell
+from adrem.benchmark.protocols import PROTOCOLS, Protocol, find_protocols
+from adrem.benchmark.runner import Observer, plan, run
 from adrem.benchmark.store import Cell, Store
 from adrem.datasets import DomainPair, load
 
@@ -65,7 +67,7 @@ def test_protocols_without_data_are_skipped_and_it_says_why(tmp_path: Path) -> N
     assert {cell.task for cell in planned.cells} == {"digits"}
     assert list(planned.skipped) == [protocol.name for protocol in PROTOCOLS]
     assert planned.skipped["office-31/decaf"] == (
-        "the files of office-31-decaf are not there; `adrem datasets info office-31-decaf` says which to put where."
+        "the files of office-31-decaf are missing; `adrem datasets info office-31-decaf` says where to put them."
     )
 
 
@@ -278,7 +280,7 @@ def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def digits(monkeypatch: pytest.MonkeyPatch) -> Protocol:
-    monkeypatch.setattr("adrem.benchmark.runner.PROTOCOLS", (DIGITS,))
+    monkeypatch.setattr("adrem.benchmark.protocols.PROTOCOLS", (DIGITS,))
     return DIGITS
 
 
@@ -337,7 +339,7 @@ def test_what_a_peer_gave_or_why_it_did_not_is_a_result(digits: Protocol, tmp_pa
     working, stopped = find_peer("skada:CORAL"), replace(find_peer("skada:OTMapping"), time_limit=0.0)
     for peer in (working, stopped):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("adrem.benchmark.runner.find_methods", lambda _, peer=peer: [peer])
+            patch.setattr("adrem.benchmark.cells.find_methods", lambda _, peer=peer: [peer])
             cells = plan([digits], [peer], repeats=1).cells
             assert run(cells, store) == {}
         (result,) = store.get(cells).values()

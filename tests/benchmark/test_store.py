@@ -146,7 +146,7 @@ def test_a_killed_writer_leaves_a_store_that_can_be_read(tmp_path: Path) -> None
 def test_a_file_that_is_something_else_is_named_and_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "results.sqlite"
     path.write_bytes(content)
-    with pytest.raises(DamagedDataError, match=r"is not a cache of results .*: delete it") as caught:
+    with pytest.raises(DamagedDataError, match=r"is not a file of results .*: delete it") as caught:
         Store(tmp_path)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == content
@@ -158,14 +158,14 @@ def test_a_store_that_was_cut_off_is_named(tmp_path: Path) -> None:
         store.put(numbered(n), {"accuracy": [1.0] * 500}, 1.0)
     content = store.path.read_bytes()
     store.path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DamagedDataError, match="is not a cache of results") as caught:
+    with pytest.raises(DamagedDataError, match="is not a file of results") as caught:
         Store(tmp_path)
     assert str(store.path) in str(caught.value)
 
 
 def test_a_store_that_another_holds_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(tmp_path)
-    monkeypatch.setattr("adrem.benchmark.store.WAIT", 0.05)
+    monkeypatch.setattr("adrem.benchmark.store.LOCK_TIMEOUT", 0.05)
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         with pytest.raises(Exception, match="locked") as caught:
@@ -199,19 +199,19 @@ def test_the_last_data_are_those_of_the_newest_result(tmp_path: Path, monkeypatc
 def test_a_file_that_can_not_be_written_now_is_told_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adrem.benchmark.store.WAIT", 0.1)
+    monkeypatch.setattr("adrem.benchmark.store.LOCK_TIMEOUT", 0.1)
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 0.1)
     store.check_writable()
     with closing(sqlite3.connect(store.path)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert store.get([CELL])[CELL].values == {"accuracy": 1.0}
-        with pytest.raises(OSError, match=r"can't be used now: database is locked\. .* by --cache\.$"):
+        with pytest.raises(OSError, match=r"can't be used now: database is locked\. .* use another folder\.$"):
             store.check_writable()
     store.check_writable()
 
 
 def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"can't be made: .* by --cache\.$"):
+    with pytest.raises(OSError, match=r"can't be created: .* use another folder\.$"):
         Store(tmp_path / "file" / "results")

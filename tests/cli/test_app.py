@@ -13,6 +13,10 @@ from adrem import __version__
 
 COMMANDS = [
     (),
+    ("demo",),
+    ("adapt",),
+    ("predict",),
+    ("explain",),
     ("datasets",),
     ("datasets", "list"),
     ("datasets", "info"),
@@ -71,10 +75,10 @@ def test_ctrl_c_is_130(adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_ctrl_c_is_130_while_modules_are_loaded(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stopping:
         def find_spec(self, name: str, *_: object) -> None:
-            if name == "adrem.cli._app":
+            if name == "adrem.cli.app":
                 raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "adrem.cli._app", raising=False)
+    monkeypatch.delitem(sys.modules, "adrem.cli.app", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Stopping(), *sys.meta_path])
     assert adrem("datasets", "list") == (130, "", "adrem: Stopped.\n")
 

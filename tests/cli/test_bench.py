@@ -10,11 +10,10 @@ from commands import Command
 from rich.console import Console
 from small_data import accept_any_content, make_home
 
-from adrem.benchmark import protocols, runner
+from adrem.benchmark import Draw, cells, protocols
 from adrem.benchmark.methods import METHODS
-from adrem.benchmark.protocols import Draw
 from adrem.benchmark.store import Cell
-from adrem.cli._bars import run_bar
+from adrem.cli.bars import run_bar
 
 pytestmark = pytest.mark.thorough
 
@@ -29,8 +28,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS
     )
     monkeypatch.setattr(protocols, "PROTOCOLS", small)
-    monkeypatch.setattr(runner, "PROTOCOLS", small)
-    runner.load_cached.cache_clear()
+    cells.load_cached.cache_clear()
     home = make_home(tmp_path / "data", ("amazon-400",))
     return ["--data-home", str(home), "--cache", str(tmp_path / "results")]
 
@@ -62,7 +60,7 @@ def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
     chosen = ["--pairs", "K-D,B>E", "--methods", "source-lr", "--repeats", "1", "--features", "400", *words]
     _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen)
     assert "   K-D    B-E\n" in out
-    assert "No average: not all pairs are there." in out
+    assert "No average: not all pairs are finished." in out
     code, out, err = adrem("bench", "show", TABLE, "--features", "400", "--repeats", "1", *words)
     assert code == 0
     assert "14 of 16 cells are not finished; `adrem bench run` runs them." in err
@@ -73,7 +71,7 @@ def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[st
         "bench", "run", TABLE, "--jobs", "1", "--pairs", "K-D", "--methods", "source-svm", "--repeats", "1", *words
     )
     assert code == 0
-    assert "Skipped amazon-standard/all: the files of amazon-reviews are not there" in err
+    assert "Skipped amazon-standard/all: the files of amazon-reviews are missing" in err
     assert "amazon-standard/400" in out
     assert "amazon-standard/all" not in out
     code, out, err = adrem("bench", "run", "office-31", *words)
@@ -84,7 +82,7 @@ def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[st
 def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tmp_path: Path) -> None:
     chosen = ["--features", "400", "--methods", "source-svm", "--repeats", "1", "--format", "csv"]
     _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen, *words)
-    runner.load_cached.cache_clear()
+    cells.load_cached.cache_clear()
     elsewhere = ["--data-home", str(tmp_path / "nowhere"), *words[2:]]
     assert adrem("bench", "show", TABLE, *chosen, *elsewhere) == (0, out, "")
 
@@ -130,7 +128,7 @@ def test_list_and_toy_figure(adrem: Command, words: list[str], tmp_path: Path) -
 def test_a_figure_without_its_data_is_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
     code, out, err = adrem("bench", "figure", "iterations", *words)
     assert (code, out) == (1, "")
-    assert "Skipped amazon-reviews: the files of amazon-reviews are not there" in err
+    assert "Skipped amazon-reviews: the files of amazon-reviews are missing" in err
     assert adrem("bench", "figure", "pie", *words).code == 2
 
 
@@ -140,7 +138,7 @@ def test_a_figure_that_could_not_be_drawn_is_refused_before_any_work(
     (tmp_path / "file").write_text("no folder")
     code, _, err = adrem("bench", "figure", "toy-rotated", "-o", tmp_path / "file", *words)
     assert code == 1
-    assert "is not a folder: name one for the pictures" in err
+    assert "is not a folder: the figures need one" in err
     assert not Path(words[-1]).exists()
 
 

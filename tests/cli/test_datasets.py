@@ -7,7 +7,7 @@ import pytest
 from commands import Command
 from small_data import accept_any_content, make_home
 
-from adrem.datasets._registry import REGISTRY, Address, File
+from adrem.datasets.registry import REGISTRY, Address, File
 
 
 @pytest.fixture

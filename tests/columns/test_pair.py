@@ -8,6 +8,8 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from adrem.columns import FileTable, make_pair, read_file
+from adrem.columns.pair import describe_columns
+from adrem.exceptions import ParameterError
 from adrem.preprocessing import JointStdScaler, transform_pair
 
 SOURCE = pl.DataFrame(
@@ -33,12 +35,12 @@ def test_what_a_person_should_know_is_told() -> None:
     text = "\n".join(pair.notes)
     for said in (
         "10 row(s) of a.csv without a label were left out",
-        "column 'label' of b.csv is not looked at; --target-label label scores by it",
+        "column 'label' of b.csv is not used; name it as the label of the target for scoring",
         "column 'sku' is left out: identifier",
         "numbers: 'price'",
         "categories: 'kind'",
         "only in a.csv, left out: 'old'",
-        "4 missing value(s) of 'price' were filled by the median",
+        "4 missing value(s) of 'price' were filled with the median",
     ):
         assert said in text
     assert pair.feature_names[:3] == ["price", "price is missing", "(constant)"]
@@ -55,9 +57,9 @@ def test_labels_of_the_target_only_score() -> None:
 @pytest.mark.parametrize(
     ("change", "label", "message"),
     [
-        ({}, None, r"Which column of a\.csv holds the labels\? Name it by --label; it has \['sku'"),
-        ({}, "stars", r"a\.csv has no column 'stars'; it has \['sku'"),
-        ({"label": pl.lit("yes")}, "label", r"Column 'label' of a\.csv has one value only, 'yes'"),
+        ({}, None, r"Which column of a\.csv holds the labels\? Its columns: 'sku'"),
+        ({}, "stars", r"a\.csv has no column 'stars'\. Its columns: 'sku'"),
+        ({"label": pl.lit("yes")}, "label", r"Column 'label' of a\.csv has only one value, 'yes'"),
         ({"label": pl.int_range(30)}, "label", None),
     ],
 )
@@ -65,9 +67,10 @@ def test_labels_that_are_none_are_refused(change: dict[str, pl.Expr], label: str
     frame = SOURCE.with_columns(**change)
     if message is None:
         frame = pl.concat([frame] * 5).with_columns(label=pl.int_range(150))
-        message = r"has 150 distinct values in 150 rows: labels have to repeat"
-    with pytest.raises(ValueError, match=message):
+        message = r"has 150 distinct values in 150 rows: labels must repeat"
+    with pytest.raises(ParameterError, match=message) as caught:
         make_pair(table(frame), table(TARGET), label=label)
+    assert caught.value.parameter == "label"
 
 
 def test_files_of_numbers(tmp_path: Path) -> None:
@@ -87,7 +90,7 @@ def test_files_of_numbers(tmp_path: Path) -> None:
     assert pair.X_source.shape == (12, 6)
     with pytest.raises(ValueError, match="both files need the same form"):
         make_pair(table(SOURCE), read_file(str(tmp_path / "a.npz")), label="label")
-    with pytest.raises(ValueError, match=r"b\.npz holds no labels"):
+    with pytest.raises(ValueError, match=r"b\.npz has no labels"):
         make_pair(read_file(str(tmp_path / "b.npz")), read_file(str(tmp_path / "a.npz")))
 
 
@@ -98,11 +101,25 @@ def test_labels_stay_what_is_written(tmp_path: Path) -> None:
     tables = [read_file(str(tmp_path / name)) for name in ("a.csv", "b.csv")]
     pair = make_pair(*tables, label="y")
     assert sorted(set(pair.y_source)) == ["0.5", "01", "1", "NA"]
-    with pytest.raises(ValueError, match="--drop: neither file has a column 'nope'"):
+    with pytest.raises(ParameterError, match="Neither file has a column 'nope'") as caught:
         make_pair(*tables, label="y", left_out=["nope"])
+    assert caught.value.parameter == "left_out"
 
 
 def test_numbers_too_large_to_be_squared_are_named() -> None:
     frame = SOURCE.with_columns(price=pl.col("price") * 1e200)
-    with pytest.raises(ValueError, match=r"Column 'price' has values beyond 1e\+100"):
+    with pytest.raises(ParameterError, match=r"Column 'price' has values beyond 1e\+100"):
         make_pair(table(frame), table(TARGET), label="label")
+
+
+def test_a_misspelled_column_is_suggested() -> None:
+    names = [f"pixel{k}" for k in range(64)] + ["digit"]
+    assert describe_columns(names, "digits").startswith("Did you mean 'digit'? Its columns: 'pixel0', ")
+    assert describe_columns(names).endswith("'pixel4' and 60 more.")
+
+
+def test_a_label_that_looks_missing_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("size,kind\n" + "1,x\n2,y\n3,NaN\n4,NaN\n" * 3)
+    (tmp_path / "b.csv").write_text("size\n1\n2\n3\n4\n")
+    pair = make_pair(read_file(str(tmp_path / "a.csv")), read_file(str(tmp_path / "b.csv")), label="kind")
+    assert any("if it marks missing labels, empty these cells" in note for note in pair.notes)

@@ -82,9 +82,9 @@ def test_semicolons_and_what_is_written(tmp_path: Path) -> None:
     ("name", "content", "error", "message"),
     [
         ("a.csv", b"", ValueError, r"a\.csv is empty"),
-        ("a.json", b'[{"x": 1}]', ValueError, "is one JSON list: put each row on a line of its own"),
-        ("a.csv", b"x,y\n", ValueError, "has a header and no rows"),
-        ("a.csv", b"x,y\n\x00\x01\x02", DamagedDataError, "is not text: give it the ending of what it is"),
+        ("a.json", b'[{"x": 1}]', ValueError, "is one JSON list: put each row on its own line"),
+        ("a.csv", b"x,y\n", ValueError, "has a header but no rows"),
+        ("a.csv", b"x,y\n\x00\x01\x02", DamagedDataError, "is not text: give it the suffix of its format"),
         (
             "a.csv",
             "x\nçé\n".encode("latin1"),

@@ -84,7 +84,7 @@ def test_mixed_columns_in_any_order_and_with_one_missing() -> None:
 
 def test_text_without_a_word_is_an_empty_row() -> None:
     source, target = pl.DataFrame({"t": ["...", "!!"]}), pl.DataFrame({"t": ["?", None]})
-    with pytest.raises(ValueError, match="There is no word in 't' of either file"):
+    with pytest.raises(ValueError, match="Neither file has a word to learn from in 't'"):
         make_recipe(assign_roles(source, target, text=["t"]), source, target)
     words = pl.DataFrame({"t": ["some words", None]})
     _, _, X_target, _ = make_recipe(assign_roles(source, words, text=["t"]), source, words)

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from small_data import accept_any_content, make_files
 
-from adrem.datasets import _fetch, fetch, load
-from adrem.datasets._registry import REGISTRY, Address, File
+from adrem.datasets import fetch, load
+from adrem.datasets import fetching as _fetch
+from adrem.datasets.registry import REGISTRY, Address, File
 from adrem.exceptions import DownloadError
 
 NAME = "amazon-reviews"
@@ -136,7 +137,7 @@ def test_a_whole_file_is_put_in_its_place(server: Server, tmp_path: Path) -> Non
 
 def test_what_was_cut_off_goes_on(server: Server, tmp_path: Path) -> None:
     server.ways = [cut_off, whole]
-    with pytest.raises(DownloadError, match="Run it again, which goes on where it stopped"):
+    with pytest.raises(DownloadError, match="Run it again to resume the download"):
         fetch(NAME, tmp_path)
     assert left_in(tmp_path) == {f".incoming/{NAME}/{FILE}.part": HALF}
     fetch(NAME, tmp_path)
@@ -166,7 +167,7 @@ def test_a_part_longer_than_the_file_starts_over(server: Server, tmp_path: Path)
     [
         (not_there, "the server answers 404"),
         (cut_off, "cut off"),
-        (wrong_bytes, "is not amazon-reviews.*can't be read"),
+        (wrong_bytes, "are not amazon-reviews.*can't be read"),
     ],
 )
 def test_each_failure_says_what_happened_and_which_file_to_put_where(
@@ -192,7 +193,7 @@ def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
 def test_a_known_checksum_is_compared(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(monkeypatch, server.url, sha256="0" * 64)
     server.ways = [whole]
-    with pytest.raises(DownloadError, match="another checksum than the published"):
+    with pytest.raises(DownloadError, match="does not have the published checksum"):
         fetch(NAME, tmp_path)
     assert left_in(tmp_path) == {}
     point_at(monkeypatch, server.url, sha256=hashlib.sha256(WHOLE).hexdigest())
@@ -236,7 +237,9 @@ def test_an_archive_brings_all_files(server: Server, tmp_path: Path, monkeypatch
 
 
 def test_without_an_address_it_says_so_and_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match=r"(?s)no address is known.*office-31-resnet50/amazon\.npz.*ResNet-50"):
+    with pytest.raises(
+        DownloadError, match=r"(?s)no download address is known.*office-31-resnet50/amazon\.npz.*ResNet-50"
+    ):
         fetch("office-31-resnet50", tmp_path)
 
 
@@ -250,7 +253,7 @@ def test_a_folder_that_cannot_be_written_is_named(server: Server, tmp_path: Path
 def test_a_place_that_takes_no_download_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     (tmp_path / ".incoming").write_text("a file where the folder should be")
-    with pytest.raises(DownloadError, match=r"can't be written: .*\. Give another data_home\.$") as caught:
+    with pytest.raises(DownloadError, match=r"can't be written: .*\. Pass another data_home\.$") as caught:
         fetch(NAME, tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -262,7 +265,7 @@ def test_no_room_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
     part.parent.mkdir(parents=True)
     part.symlink_to("/dev/full")
     with pytest.raises(
-        DownloadError, match=r"No space left on device\. Make room, or give another data_home\.$"
+        DownloadError, match=r"No space left on device\. Free some space, or pass another data_home\.$"
     ) as caught:
         fetch(NAME, tmp_path)
     assert "\n" not in str(caught.value)
@@ -316,7 +319,7 @@ def test_what_is_there_and_damaged_is_not_replaced_but_told(server: Server, tmp_
     server.ways = [whole]
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / FILE).write_bytes(WHOLE[:HALF])
-    with pytest.raises(DownloadError, match=r"move what lies in .* away first"):
+    with pytest.raises(DownloadError, match=r"move the files in .* away first"):
         fetch(NAME, tmp_path)
     assert (tmp_path / NAME / FILE).read_bytes() == WHOLE[:HALF]
     assert server.ranges == []
@@ -331,7 +334,7 @@ def test_an_archive_that_lacks_files_is_told_in_terms_of_the_right_folder(
     carrier = File("amazon_review.zip", addresses=(Address(server.url),))
     monkeypatch.setitem(REGISTRY, "amazon-400", replace(REGISTRY["amazon-400"], archives=(carrier,)))
     server.ways = [lambda request: whole(request, buffer.getvalue())]
-    with pytest.raises(DownloadError, match="it lacks some of its files") as caught:
+    with pytest.raises(DownloadError, match="some files are missing") as caught:
         fetch("amazon-400", tmp_path)
     assert ".incoming" not in str(caught.value)
     assert str(tmp_path / "amazon-400" / "dvd_400.mat") in str(caught.value)

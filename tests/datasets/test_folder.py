@@ -108,7 +108,7 @@ def test_labels_may_be_words_under_any_name(tmp_path: Path) -> None:
 
 
 def test_too_few_files(tmp_path: Path) -> None:
-    with pytest.raises(DataNotFoundError, match=r"holds 0 file\(s\) with the endings .csv"):
+    with pytest.raises(DataNotFoundError, match=r"has 0 file\(s\) with the suffixes .csv"):
         load_folder(tmp_path)
 
 
@@ -129,7 +129,9 @@ def test_words_among_the_features_are_named(tmp_path: Path) -> None:
 def test_other_columns_are_named(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     frame(TABLES["old"]).rename({"f1": "g1"}).write_csv(tmp_path / "old.csv")
-    with pytest.raises(DamagedDataError, match=r"old has other columns than new: missing \['f1'\], not there \['g1'\]"):
+    with pytest.raises(
+        DamagedDataError, match=r"old has other columns than new: missing \['f1'\], not in new \['g1'\]"
+    ):
         load_folder(tmp_path)
 
 
@@ -231,5 +233,5 @@ def test_without_polars_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
 
 def test_a_label_that_no_file_has_is_told(tmp_path: Path) -> None:
     write(tmp_path, "csv")
-    with pytest.raises(ValueError, match=r"No file in .* has a column 'lable' with the labels"):
+    with pytest.raises(ValueError, match=r"No file in .* has a column 'lable'"):
         load_folder(tmp_path, label="lable")

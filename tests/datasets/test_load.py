@@ -14,7 +14,7 @@ from small_data import FILE_SETS, N_ROWS, files_of, make_files, make_home, revie
 
 from adrem import AdREM
 from adrem.datasets import load
-from adrem.datasets._registry import ENTRIES, REGISTRY
+from adrem.datasets.registry import DATA_SETS, REGISTRY
 from adrem.exceptions import DamagedDataError, DataNotFoundError
 
 pytestmark = pytest.mark.thorough
@@ -91,14 +91,14 @@ def test_what_is_missing_is_named_with_its_place(name: str, tmp_path: Path) -> N
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"no data set 'amazon'; known are amazon-reviews, amazon-400"):
+    with pytest.raises(ValueError, match=r"no data set 'amazon'; the known ones are amazon-reviews, amazon-400"):
         load("amazon")
 
 
 @pytest.mark.parametrize("name", [name for name in FILE_SETS if name != "office-31-decaf"])
 def test_other_content_than_the_published_is_an_error_unless_it_is_wanted(name: str, tmp_path: Path) -> None:
     make_home(tmp_path, (name,))
-    with pytest.raises(DamagedDataError, match=rf"not the published data set: it has rows .*verify {name}"):
+    with pytest.raises(DamagedDataError, match=rf"not the published one: it has rows .*verify {name}"):
         load(name, tmp_path)
 
 
@@ -187,7 +187,7 @@ def test_an_archive_that_hides_a_pickle_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_every_entry_says_who_made_it_and_how_it_is_scaled() -> None:
-    for entry in ENTRIES:
+    for entry in DATA_SETS:
         assert entry.citation
         assert entry.make is not None or (entry.files and entry.read is not None and entry.scaling)
         assert all(len(sha) == 64 for file in entry.files for sha in file.sha256)

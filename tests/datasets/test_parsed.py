@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from adrem.datasets import _parsed
-from adrem.datasets._parsed import parsed_once
-from adrem.datasets._readers import Table
+from adrem.datasets import parsed as _parsed
+from adrem.datasets.parsed import parsed_once
+from adrem.files.tables import Table
 
 
 class Parser:

@@ -7,7 +7,7 @@ import pytest
 from small_data import accept_any_content, make_files, make_home
 
 from adrem.datasets import load, verify
-from adrem.datasets._registry import REGISTRY, File
+from adrem.datasets.registry import REGISTRY, File
 
 pytestmark = pytest.mark.thorough
 
@@ -39,15 +39,15 @@ def test_the_same_content_in_another_file_is_ok(home: Path) -> None:
     path.write_bytes(bytes(content))
     status, findings = verify(NAME, home)
     assert status == "ok"
-    assert "books_400.mat: other bytes than those known" in findings[0]
+    assert "books_400.mat: the checksum differs" in findings[0]
 
 
 def test_other_content_is_damaged_and_the_file_is_named(home: Path) -> None:
     (home / NAME / "books_400.mat").write_bytes(make_files(NAME)["dvd_400.mat"])
     status, findings = verify(NAME, home)
     assert status == "damaged"
-    assert [f.rpartition(": ")[2] for f in findings[:2]] == ["other bytes than those known", "as published"]
-    assert "another checksum" in findings[-1]
+    assert [f.rpartition(": ")[2] for f in findings[:2]] == ["the checksum differs", "as published"]
+    assert "its content has the checksum" in findings[-1]
 
 
 def test_a_cut_file_is_damaged(home: Path) -> None:

@@ -115,7 +115,7 @@ def test_names_come_from_frames(two_blobs: DomainPair) -> None:
     source, target = (pd.DataFrame(X, columns=names) for X in (two_blobs.X_source, two_blobs.X_target))
     model = AdREM(random_state=0).fit(source, two_blobs.y_source, X_target=target)
     found = diagnose(model, source, two_blobs.y_source, target)
-    assert {word for voice in found.voices for word in voice.adapted} <= set(names)
+    assert {word for own in found.class_features for word in own.adapted} <= set(names)
 
 
 @pytest.mark.parametrize("name", baselines.__all__)
@@ -125,12 +125,12 @@ def test_every_method_can_be_diagnosed(name: str) -> None:
     assert found.method == name
     assert found.agreement is None or name == "HardEM"
     assert sum(c.after for c in found.classes) == found.n_target
-    assert found.voices
+    assert found.class_features
 
 
 def test_a_model_without_weights_has_nothing_to_say_of_features() -> None:
     data = make_blobs_shift(n_classes=2)
-    assert diagnose(fitted(data, CORAL(form="similarity")), *data[:3]).voices == []
+    assert diagnose(fitted(data, CORAL(form="similarity")), *data[:3]).class_features == []
 
 
 def test_the_course_of_plain_em_is_shown() -> None:
@@ -190,7 +190,7 @@ def test_what_does_not_fit_together_is_refused(blobs: DomainPair) -> None:
         diagnose(model, X, y + 1, target)
     with pytest.raises(ValueError, match="fitted to 45 target rows, X_target has 40"):
         diagnose(model, X, y, target[:40])
-    with pytest.raises(TypeError, match="LinearSVC is no model of adrem"):
+    with pytest.raises(TypeError, match="LinearSVC is not a model of adrem"):
         diagnose(LinearSVC().fit(X, y), X, y, target)
     with pytest.raises(ValueError, match="2 feature_names for"):
         diagnose(model, X, y, target, feature_names=["a", "b"])

@@ -12,9 +12,9 @@ from sklearn.datasets import load_wine
 
 from adrem import AdREM
 from adrem.machines import Machine, make_machine, one_vs_rest
-from adrem.machines._losses import LOSSES
-from adrem.machines._newton import judge
-from adrem.machines._tables import add_bias
+from adrem.machines.losses import LOSSES
+from adrem.machines.newton import judge
+from adrem.machines.tables import add_bias
 
 Array = NDArray[np.float64]
 everywhere = pytest.mark.parametrize(

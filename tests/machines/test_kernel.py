@@ -16,8 +16,9 @@ from sklearn.svm import SVC
 from adrem import AdREM, save
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
-from adrem.machines import Kernel, _kernel
-from adrem.machines._kernel import scale_of
+from adrem.machines import Kernel
+from adrem.machines import kernel as _kernel
+from adrem.machines.kernel import scale_of
 
 Array = NDArray[np.float64]
 TIGHT: dict[str, Any] = {"C": 1.0, "tol": 1e-6, "random_state": 0, "n_estimators": 2, "n_iter": 3}
@@ -135,7 +136,7 @@ def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
         fitted(data, kernel="precomputed")
     with pytest.raises(ValueError, match="finite and symmetric"):
         fitted(data, kernel=lambda a, b: a @ np.array([[1.0, 2.0], [0.0, 1.0]]) @ b.T)
-    with pytest.raises(ValueError, match="it has to give a table of numbers of the shape"):
+    with pytest.raises(ValueError, match="it has to return numbers of shape"):
         fitted(data, kernel=lambda a, _: a)
     with pytest.raises(ValueError, match="is negative"):
         fitted(data, kernel=lambda a, b: -polynomial_kernel(a, b))
@@ -149,7 +150,7 @@ def test_a_model_with_a_kernel_can_be_diagnosed() -> None:
     data = rings()
     model = fitted(data, kernel="rbf")
     found = diagnose(model, *data[:3])
-    assert found.voices == []
+    assert found.class_features == []
     assert found.evidence.circular is not None
     assert found.evidence.circular.source > 0.8  # a line would do no better than chance
     gram = rbf_kernel(np.concatenate([data.X_source, data.X_target]))

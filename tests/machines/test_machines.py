@@ -14,9 +14,10 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from adrem import _memory
 from adrem.machines import Machine, Solution, decide, make_machine, one_vs_rest
-from adrem.machines._losses import LOSSES
+from adrem.machines.losses import LOSSES
+from adrem.machines.regularization import grows, rescale
+from adrem.runtime import memory as _memory
 
 PATHS = ("gram", "rows")
 FORMS = ("dense", "csr")
@@ -175,7 +176,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(loss: str, path: str, 
     machine = build(loss, path, form, X, 3, tol=TIGHT)
     start = machine.solve(y, counts, 0.001)
     before = machine.weights(start)[0][0]
-    machine.rescale(start, factor)
+    rescale(machine, start, factor)
     after, C = machine.weights(start)[0][0], 0.001 * factor
     growth = np.linalg.norm(after, axis=1) / np.linalg.norm(before, axis=1)
     assert np.all((growth >= 1 - 1e-9) & (growth <= factor + 1e-9))
@@ -204,8 +205,8 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -
     y = np.array([1, 0], dtype=np.intp)
     machine = build("hinge", path, "dense", X, 2, tol=TIGHT)
     small, large = (machine.solve(y, np.ones(2), C) for C in (0.01, 10.0))
-    assert machine.grows(small)
-    assert not machine.grows(large)
+    assert grows(machine, small)
+    assert not grows(machine, large)
     huge = machine.solve(y, np.ones(2), 1000.0)
     np.testing.assert_allclose(machine.scores(large), machine.scores(huge), atol=1e-5)
 
@@ -214,7 +215,7 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -
 @pytest.mark.usefixtures("descent_alone")
 def test_impatience_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: n_rows)
+    monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build("hinge", path, "dense", X, 3, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
     assert solution.n_failed.tolist() == [3, 3]
 
@@ -225,11 +226,11 @@ def test_what_was_given_up_is_given_up_sooner_the_next_time(path: str, monkeypat
     X, y, counts = make_problem(3)
     asked: list[bool] = []
 
-    def impatient(_: Machine, n_rows: int, tired: bool) -> int:
-        asked.append(tired)
+    def impatient(n_rows: int, _tol: float, _impatience: float, is_retry: bool) -> int:
+        asked.append(is_retry)
         return n_rows
 
-    monkeypatch.setattr(Machine, "_patience", impatient)
+    monkeypatch.setattr("adrem.machines.machine.visit_budget", impatient)
     machine = build("hinge", path, "dense", X, 3, tol=1e-10)
     first = machine.solve(y, counts, 100.0)
     assert not any(asked)
@@ -275,7 +276,7 @@ def test_a_kernel_may_be_interrupted_anywhere(loss: str, path: str, form: str, m
     X, y, counts = make_problem(3)
     machine = build(loss, path, form, X, 3)
     expected = machine.scores(machine.solve(y, counts, 1.0))
-    monkeypatch.setattr(f"adrem.machines._{path}.BUDGET", 1)
+    monkeypatch.setattr(f"adrem.machines.{path}.KERNEL_BUDGET", 1)
     np.testing.assert_array_equal(machine.scores(machine.solve(y, counts, 1.0)), expected)
 
 
@@ -300,7 +301,7 @@ def test_a_warm_start_saves_work(path: str, monkeypatch: pytest.MonkeyPatch) -> 
     X, y, counts = make_problem(3)
     machine = build("hinge", path, "dense", X, 3, tol=1e-3)
     start = machine.solve(y, counts, 1.0)
-    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: 2 * n_rows)
+    monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: 2 * n_rows)
     assert machine.solve(y, counts, 1.0, start=start).n_failed.tolist() == [0]
     assert machine.solve(y, counts, 1.0).n_failed.tolist() == [3]
 
@@ -323,7 +324,7 @@ def test_weights_are_those_of_all_rows_however_few_are_summed_at_a_time(
     machine = build("hinge", path, "csr", X.astype(np.float32), 3)
     solution = machine.solve(y, weights, C=1.0)
     at_once, _ = machine.weights(solution)
-    monkeypatch.setattr(_memory, "ON_THE_WAY", 7 * 16 * 6)  # some seven rows
+    monkeypatch.setattr(_memory, "BLOCK_BYTES", 7 * 16 * 6)  # some seven rows
     by_parts, _ = machine.weights(solution)
     np.testing.assert_allclose(by_parts, at_once, rtol=1e-6, atol=1e-7)
 
@@ -338,7 +339,7 @@ def test_rescaled_scores_do_not_drift(path: str, loss: str) -> None:
     y, C = rng.integers(0, 2, 400), 1e-3
     solution = machine.solve(y, np.ones(400), C)
     for _ in range(6):
-        machine.rescale(solution, 10.0)
+        rescale(machine, solution, 10.0)
         C *= 10.0
         solution = machine.solve(y, np.ones(400), C, start=solution, overwrite=True)
     exact = machine.multiples(solution)[0] @ X.astype(np.float64) @ X.T

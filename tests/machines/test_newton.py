@@ -13,8 +13,8 @@ from scipy.special import entr
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from adrem.machines._losses import LOSSES
-from adrem.machines._newton import Optimum, is_small, judge, minimize
+from adrem.machines.losses import LOSSES
+from adrem.machines.newton import Optimum, is_small, judge, minimize
 
 Array = NDArray[np.float64]
 losses = pytest.mark.parametrize("loss", list(LOSSES))

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from adrem.machines import make_machine
-from adrem.machines._rows import shared_entries
+from adrem.machines.rows import shared_entries
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

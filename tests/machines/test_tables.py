@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from adrem._memory import bytes_of
-from adrem.machines._tables import Outline, add_bias, squared_norms, stack
+from adrem.machines.tables import Outline, add_bias, squared_norms, stack
+from adrem.runtime.memory import bytes_of
 
 
 def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:

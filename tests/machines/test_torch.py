@@ -9,11 +9,13 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem.exceptions import DeviceMemoryError
 from adrem.machines import Machine, Solution, Work, make_machine
-from adrem.machines._devices import choose_device_path, free_memory
-from adrem.machines._losses import LOSSES
-from adrem.machines._machine import DeviceMemoryError
-from adrem.machines._tables import Outline
+from adrem.machines.cost_model import choose_device_path
+from adrem.machines.devices import free_memory
+from adrem.machines.losses import LOSSES
+from adrem.machines.regularization import grows, rescale
+from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -104,7 +106,7 @@ def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
     device: str, loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr("adrem.machines.torch._gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
+    monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
     solutions = [
         (machine, machine.solve(y, counts, 0.5))
         for machine in (build(device, "gram", table, 3, loss) for table in (X, sp.csr_array(X)))
@@ -122,8 +124,8 @@ def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypa
     X = rng.standard_normal((700, 300)) * (rng.random((700, 300)) < 0.05)
     X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature of every row, and rows that have no other
     labels, counts = rng.integers(0, 3, (2, 700)), rng.integers(0, 3, (2, 700)).astype(np.float64)
-    monkeypatch.setattr("adrem.machines.torch._sparse.DENSE", 128 * 8 * 50)  # some features at a time
-    monkeypatch.setattr("adrem.machines.torch._sparse.ORDERED", 6000)  # two blocks
+    monkeypatch.setattr("adrem.machines.torch.sparse.DENSE", 128 * 8 * 50)  # some features at a time
+    monkeypatch.setattr("adrem.machines.torch.sparse.ORDERED", 6000)  # two blocks
     found, expected = (build(where, "sparse rows", X.astype(dtype), 3, loss) for where in (device, "cpu"))
     ours, theirs = (machine.solve(labels, counts, 0.1) for machine in (found, expected))
     assert ours.n_failed.tolist() == [0, 0]
@@ -141,8 +143,8 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, counts, 0.01)
-    assert machine.grows(start)
-    machine.rescale(start, 10.0)
+    assert grows(machine, start)
+    rescale(machine, start, 10.0)
     np.testing.assert_allclose(machine.on_host(machine.scores(start))[0], X @ machine.weights(start)[0][0].T, atol=1e-9)
     warm, cold = machine.solve(y, counts, 0.1, start=start), machine.solve(y, counts, 0.1)
     np.testing.assert_allclose(machine.on_host(machine.scores(warm)), machine.on_host(machine.scores(cold)), atol=0.01)
@@ -153,7 +155,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
 @losses
 def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr(Machine, "_patience", lambda _, n_rows, _tired: n_rows)
+    monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build(device, path, X, 3, loss, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
     assert solution.n_failed.tolist() == [3, 3]
 
@@ -218,7 +220,8 @@ def test_as_many_members_as_the_memory_holds(path: str) -> None:
 @paths
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
-    from adrem.machines.torch import _steps, _triton
+    from adrem.machines.torch import steps as _steps
+    from adrem.machines.torch import triton as _triton
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 300)).astype(dtype) / 17
@@ -228,14 +231,14 @@ def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
     for steps in (_triton, _steps):
         solution: Any = machine.nothing(3)
         machine._steps = steps
-        machine._move(solution, labels, 0.5 * weights)
+        machine._transfer(solution, labels, 0.5 * weights)
         machine._start(solution)
         solution.search = machine._make_search(solution)
         solution.search.begin(torch.full((15,), 10**6))
         for seed in range(3):
             order = np.random.default_rng(seed).permutation(machine._n_blocks)
             solution.search.order.copy_(torch.from_numpy(order))
-            machine._pass_and_judge(solution)
+            machine._pass_and_check(solution)
         solutions.append(solution)
     atol = 1e-4 if dtype == np.float32 else 1e-12
     for name in ("dual", "primal"):

@@ -133,7 +133,7 @@ def test_one_label_for_all_scores_what_it_is_worth(table: tuple[Any, Any, Any]) 
 def test_without_rows_of_both_there_is_no_score(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     model = AdREM(C=0.1, **QUICK).fit(X, y, sample_domain=domain)
-    with pytest.raises(ValueError, match="no row of the target to score by"):
+    with pytest.raises(ValueError, match="no target rows to score"):
         EntropyScorer()(model, X, y)
-    with pytest.raises(ValueError, match="no row of the source to score by"):
+    with pytest.raises(ValueError, match="no source rows to score"):
         EntropyScorer()(model, X[domain < 0], y[domain < 0], sample_domain=domain[domain < 0])

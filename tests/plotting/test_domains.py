@@ -13,7 +13,7 @@ from pictures import assert_legible, look_of, make_rings, words
 
 from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.plotting import plot_domains
-from adrem.plotting._style import MARKS, PALE, SOURCE, TARGET
+from adrem.plotting.style import MARKS, PALE, SOURCE, TARGET
 
 pytestmark = pytest.mark.usefixtures("clean_desk")
 
@@ -137,14 +137,14 @@ def test_of_many_rows_some_are_drawn_by_the_seed() -> None:
 
 def test_rows_that_make_no_map_are_refused(blobs: DomainPair) -> None:
     X_source, y_source, X_target, _ = blobs
-    with pytest.raises(ValueError, match="A map takes 8 rows, and there are 6: give more"):
+    with pytest.raises(ValueError, match="A map needs 8 rows, but there are 6"):
         plot_domains(X_source[:3], X_target[:3])
-    with pytest.raises(ValueError, match="All rows are alike but for their length"):
+    with pytest.raises(ValueError, match="All rows are equal up to their length"):
         plot_domains(np.ones((5, 3)), 2 * np.ones((5, 3)))
     with pytest.raises(ValueError, match="X_target has 4 features, X has 5"):
         plot_domains(X_source, X_target[:, :4])
-    with pytest.raises(ValueError, match="X_target holds numbers as large as"):
+    with pytest.raises(ValueError, match="X_target has values as large as"):
         plot_domains(X_source, 1e200 * X_target)
-    with pytest.raises(ValueError, match=r"labels has the shape \(60,\), there are 45 rows: give one label a row"):
+    with pytest.raises(ValueError, match=r"shape \(60,\), but there are 45 rows: pass one label per row"):
         plot_domains(X_source, X_target, labels=y_source)
     assert plt.get_fignums() == []

@@ -71,7 +71,7 @@ def test_methods_of_one_classifier_have_one_line_and_no_key(model: Any, blobs: D
 def test_soft_em_has_an_objective(blobs: DomainPair) -> None:
     model = fitted(SoftEM(C=0.1), blobs)
     assert plot_history(model, what="objective").get_ylabel() == "objective"
-    with pytest.raises(ValueError, match=r"SoftEM does not note its loss.*: take what='changed' or what='objective'"):
+    with pytest.raises(ValueError, match=r"SoftEM does not record its loss: use what='changed' or what='objective'"):
         plot_history(model, what="loss")
 
 
@@ -79,12 +79,12 @@ def test_of_a_choice_it_is_the_model_that_was_taken(blobs: DomainPair) -> None:
     model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
     assert heights(plot_history(model)) == heights(plot_history(model.best_estimator_))
     taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
-    with pytest.raises(ValueError, match="SourceOnly, which AdREMCV took, has no iterations to show; AdREM has"):
+    with pytest.raises(ValueError, match="SourceOnly, chosen by AdREMCV, has no iterations to show; use AdREM"):
         plot_history(taken)
 
 
 def test_methods_without_iterations_and_words_that_mean_nothing_are_refused(blobs: DomainPair) -> None:
-    with pytest.raises(ValueError, match="CORAL has no iterations to show; AdREM has, and HardEM"):
+    with pytest.raises(ValueError, match="CORAL has no iterations to show; use AdREM, or HardEM"):
         plot_history(fitted(CORAL(C=0.1), blobs))
-    with pytest.raises(ValueError, match=r"what is one of 'changed', 'loss', .* got 'accuracy'"):
+    with pytest.raises(ValueError, match=r"what must be one of 'changed', 'loss', .* got 'accuracy'"):
         plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # what is tested

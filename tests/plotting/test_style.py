@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from adrem import AdREM, plotting
 from adrem.datasets import DomainPair
-from adrem.plotting import _style as style
+from adrem.plotting import style
 
 pytestmark = pytest.mark.usefixtures("clean_desk")
 
@@ -76,13 +76,13 @@ def test_without_axes_there_is_a_new_figure_that_is_not_shown(
 @pytest.mark.parametrize("plot", OF_A_MODEL)
 def test_what_is_no_model_is_refused_by_a_message_that_names_the_fix(plot: Any, two_blobs: DomainPair) -> None:
     source_only = AdREM(C=1.0).fit(two_blobs.X_source, two_blobs.y_source)
-    with pytest.raises(TypeError, match=r"Pipeline is no model of adrem: give .*; of a pipeline its last step"):
+    with pytest.raises(TypeError, match=r"Pipeline is not a model of adrem: give .*; of a pipeline its last step"):
         plot(make_pipeline(source_only))
     with pytest.raises(NotFittedError, match="Call 'fit'"):
         plot(AdREM())
-    with pytest.raises(ValueError, match=r"fitted to the source alone.*: give X_target to fit"):
+    with pytest.raises(ValueError, match=r"fitted without a target.*: pass X_target to fit"):
         plot(source_only)
-    with pytest.raises(TypeError, match="ax has to be one Axes of matplotlib, got ndarray"):
+    with pytest.raises(TypeError, match="ax must be a matplotlib Axes, got ndarray"):
         plot(source_only, ax=np.array([None, None]))
     assert plt.get_fignums() == []
 

@@ -74,13 +74,13 @@ def test_of_a_choice_it_is_the_votes_of_the_model_that_was_taken(blobs: DomainPa
     model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
     assert bars(plot_votes(model)) == bars(plot_votes(model.best_estimator_))
     taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
-    with pytest.raises(ValueError, match="SourceOnly, which AdREMCV took, is one classifier, which takes no vote"):
+    with pytest.raises(ValueError, match="SourceOnly, chosen by AdREMCV, is a single classifier and has no votes"):
         plot_votes(taken)
 
 
 def test_what_takes_no_vote_and_labels_of_other_rows_are_refused(blobs: DomainPair, digits_model: Any) -> None:
     for model in (HardEM(C=0.1), AdREM(C=0.1, n_estimators=1)):
-        with pytest.raises(ValueError, match=r"is one classifier, .*: fit AdREM with n_estimators=11"):
+        with pytest.raises(ValueError, match=r"is a single classifier .*: use AdREM with several n_estimators"):
             plot_votes(fitted(model, blobs))
-    with pytest.raises(ValueError, match=r"y_true has the shape \(45,\), there are 899 rows: give one label a row"):
+    with pytest.raises(ValueError, match=r"shape \(45,\), but there are 899 rows: pass one label per row"):
         plot_votes(digits_model, y_true=blobs.y_target)

@@ -38,7 +38,7 @@ def test_workers_that_lack_the_data_are_told(adrem: Command, cluster: Cluster, t
 
 def _look_for_data_in(home: str) -> None:
     """On a worker: have another folder of data."""
-    from adrem.benchmark.runner import load_cached
+    from adrem.benchmark.cells import load_cached
 
     os.environ["ADREM_DATA"] = home
     load_cached.cache_clear()
@@ -47,4 +47,4 @@ def _look_for_data_in(home: str) -> None:
 def test_jobs_and_a_cluster_are_wrong_use(adrem: Command) -> None:
     code, _, err = adrem(*CHOSEN, "--jobs", "2", "--cluster", "tcp://127.0.0.1:1")
     assert code == 2
-    assert "leave --jobs out" in err
+    assert "omit --jobs" in err

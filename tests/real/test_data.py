@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from adrem.datasets import load, verify
-from adrem.datasets._registry import ENTRIES
+from adrem.datasets.registry import DATA_SETS
 from adrem.exceptions import DamagedDataError
 
-PUBLISHED = [entry.name for entry in ENTRIES if entry.checksum is not None]
+PUBLISHED = [entry.name for entry in DATA_SETS if entry.checksum is not None]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

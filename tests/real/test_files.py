@@ -114,4 +114,4 @@ def test_a_table_of_all_kinds_of_columns_as_parquet(adrem: Command, folder: Path
     shuffled.write_parquet(folder / "fewer.parquet")
     code, _, err = adrem("predict", "m.adrem", "fewer.parquet", "-o", "fewer.csv")
     assert code == 0
-    assert "! not in fewer.parquet, though the model learnt from it: 'n0', 'n1'" in " ".join(err.split())
+    assert "! missing in fewer.parquet, but used by the model: 'n0', 'n1'" in " ".join(err.split())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sparks import FAULTS_OF_PYSPARK, needs_spark
 
-from adrem._sampling import draw_balanced
+from adrem.algorithm.sampling import draw_balanced
 
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 def test_as_many_are_drawn_as_locally_but_for_half_a_slice(
     n_rows: list[int], fraction: float, n_slices: int, seed: int
 ) -> None:
-    from adrem.spark._draws import Draw
+    from adrem.spark.draws import Draw
 
     rng = np.random.default_rng(seed)
     prior = rng.dirichlet(np.ones(len(n_rows)))
@@ -45,7 +45,7 @@ def test_as_many_are_drawn_as_locally_but_for_half_a_slice(
 def test_rows_are_counted_where_they_are(spark: Any) -> None:
     from pyspark.sql import functions as sf
 
-    from adrem.spark._draws import count_rows, count_slices, slice_of
+    from adrem.spark.draws import count_rows, count_slices, slice_of
 
     n_slices = count_slices(3)
     rows = spark.range(5000).select((sf.col("id") % 3).cast("int").alias("class"), "id")

@@ -143,7 +143,7 @@ def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
         ({"nEstimators": "many"}, "nEstimators"),
         ({"classPrior": "estimate"}, "classPrior must be 'uniform', 'source'"),
         ({"classPrior": 3}, "classPrior"),
-        ({"classPrior": {"cat": 0.5, "dog": 0.5}}, "the numbers of the label column as its keys"),
+        ({"classPrior": {"cat": 0.5, "dog": 0.5}}, "must map numbers of the label column to shares"),
         ({"C": None}, "C can't be None"),
     ],
 )

@@ -22,7 +22,7 @@ def refuse(frame: Any, message: str, kind: type[Exception] = ValueError, **param
 
 @pytest.fixture(autouse=True)
 def _nothing_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    from adrem.spark._classifiers import Trainer
+    from adrem.spark.classifiers import Trainer
 
     monkeypatch.delattr(Trainer, "train")
 
@@ -34,7 +34,7 @@ def frame(spark: Any) -> Any:
 
 def test_missing_columns(frame: Any) -> None:
     for name in ("features", "label", "domain"):
-        refuse(frame.drop(name), f"There is no column '{name}', which {name}Col names")
+        refuse(frame.drop(name), f"{name}Col is '{name}', which is not a column")
 
 
 def test_columns_of_another_kind(frame: Any) -> None:

@@ -1,4 +1,4 @@
-"""The methods that Ad-REM is compared with, all behind its contract."""
+"""The methods that Ad-REM is compared with."""
 
 from adrem.baselines.coral import CORAL
 from adrem.baselines.dasvm import DASVM
@@ -7,7 +7,7 @@ from adrem.baselines.flda import FLDA
 from adrem.baselines.gfk import GFK
 from adrem.baselines.scl import SCL
 from adrem.baselines.source import SourceOnly
-from adrem.baselines.subspace import SubspaceAlignment
+from adrem.baselines.subspace_alignment import SubspaceAlignment
 from adrem.baselines.tca import TCA
 from adrem.baselines.weighting import KMM, ImportanceWeighting
 

@@ -10,48 +10,48 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils._param_validation import Interval
 
-from adrem._memory import check_room
-from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
-from adrem.baselines._base import Loss
-from adrem.baselines._span import FEWER
+from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
+from adrem.baselines.base import Loss
+from adrem.baselines.span import REDUCE_DATA
+from adrem.runtime.memory import check_room
 
-MANY_ROWS = 10_000  # beyond which their Gram matrix, of nearly a gigabyte, is not made where there is another way
-GRAM_COPIES = 4  # the matrix, divided, and with its eigenvectors and the room to find them
+MAX_GRAM_ROWS = 10_000  # with more rows than this and than features, the covariance is decomposed instead
+GRAM_COPIES = 4  # memory: the matrix, a scaled copy, the eigenvectors and the workspace
 
 
 class CORAL(AlignmentBaseline):
     """Correlation alignment: give the rows of the source the covariance of the target [1].
 
-    Rows of the source are mapped by
+    Source rows are mapped by
 
     ``A = (C_S + lambda I)^(-1/2) (C_T + lambda I)^(1/2)``,
 
-    where ``C_S`` and ``C_T`` are the covariances of the domains; those of the target stay as they are. A linear
-    classifier of the mapped source labels the target.
+    where ``C_S`` and ``C_T`` are the covariances of the domains. Target rows are not changed. A linear classifier
+    trained on the mapped source predicts the target.
 
     Parameters
     ----------
     regularization : float, default=1.0
-        The ``lambda`` on the identity; 1 as published.
+        The factor ``lambda`` of the identity; 1 as published.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
-        What is trained: the linear classifier on the mapped rows, as the paper says; a one-vs-one support vector
-        machine on the similarities ``x A x'``, as the authors' program does, which is where the published numbers
-        come from; or the nearest mapped neighbour.
+        The classifier: linear, on the mapped rows, as in the paper; a one-vs-one support vector machine on the
+        similarities ``x A x'``, as in the authors' program, which gave the published numbers; or the nearest
+        mapped neighbour.
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression; for ``form="mapping"``.
+        Linear support vector machine or logistic regression, for ``form="mapping"``.
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`. With ``form="similarity"`` it is chosen from 0.001 to 100 by two-fold cross-validation.
+        As for `AdREM`. With ``form="similarity"``, "cv" selects it from 0.001 to 100 by two-fold cross-validation.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     classes_, C_, transduction_, n_features_in_, feature_names_in_
         As for `AdREM`.
     coef_, intercept_
-        Of the linear classifier, for rows of the target; with ``form="mapping"`` only.
+        Of the linear classifier, for target rows; only with ``form="mapping"``.
 
     References
     ----------
@@ -63,7 +63,7 @@ class CORAL(AlignmentBaseline):
     >>> from adrem.baselines import CORAL, SourceOnly
     >>> X = np.random.RandomState(0).normal(size=(200, 2))
     >>> y = X.sum(axis=1) > 0
-    >>> X_source, X_target = X[:100], X[100:] * [5.0, 0.2]  # in the target the features vary otherwise
+    >>> X_source, X_target = X[:100], X[100:] * [5.0, 0.2]  # the features have other variances in the target
     >>> adapted, plain = (
     ...     model.fit(X_source, y[:100], X_target=X_target).score(X_target, y[100:])
     ...     for model in (CORAL(regularization=0.01, C=1.0), SourceOnly(C=1.0))
@@ -100,7 +100,7 @@ class CORAL(AlignmentBaseline):
 
 
 class _Power(NamedTuple):
-    """A symmetric matrix as a multiple of the identity plus a few directions of its own."""
+    """A symmetric matrix: a multiple of the identity plus a matrix of low rank."""
 
     basis: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -111,15 +111,12 @@ class _Power(NamedTuple):
 
 
 def _power_of_covariance(rows: NDArray[np.float64], regularization: float, power: float) -> _Power:
-    """(covariance + regularization I)^power, from the Gram matrix of the rows: its cost grows with them alone.
-
-    Very many rows have the covariance itself taken, where it is smaller.
-    """
+    """Return (covariance + regularization I)^power, computed from the Gram matrix or, for many rows, the covariance."""
     centred = rows - rows.mean(axis=0)
     freedom = max(len(rows) - 1, 1)
-    by_features = len(rows) > max(MANY_ROWS, rows.shape[1])
+    by_features = len(rows) > max(MAX_GRAM_ROWS, rows.shape[1])
     if not by_features:
-        check_room(GRAM_COPIES * 8 * len(rows) ** 2, f"CORAL's Gram matrix of {len(rows)} rows", FEWER)
+        check_room(GRAM_COPIES * 8 * len(rows) ** 2, f"CORAL's Gram matrix of {len(rows)} rows", REDUCE_DATA)
     variances, vectors = eigh((centred.T @ centred if by_features else centred @ centred.T) / freedom)
     kept = variances > len(rows) * np.finfo(np.float64).eps * max(variances[-1], 0.0)
     variances, vectors = variances[kept], vectors[:, kept]

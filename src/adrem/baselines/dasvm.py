@@ -9,50 +9,49 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from adrem._adrem import warn_given_up
-from adrem._validation import Domains
-from adrem.baselines._base import IterativeBaseline, LinearBaseline
+from adrem.base.validation import Domains
+from adrem.baselines.base import IterativeBaseline, LinearBaseline
 
 
 class DASVM(IterativeBaseline):
-    """The domain adaptation support vector machine: rows of the target take the place of those of the source.
+    """The domain adaptation support vector machine: target rows gradually replace source rows.
 
-    A support vector machine of the source is the first. Then, for every one-vs-rest problem by itself and until its
-    stopping rule holds, on either side of the hyperplane [1]:
+    The first support vector machine is trained on the source. Then each one-vs-rest problem repeats, on both sides of
+    the hyperplane [1]:
 
-    - the rows of the target that lie in the margin, on its far end first, join the training set with their current
-      label, at most ``step`` of the target's rows at a time;
-    - rows of the target whose label has changed since leave it again;
-    - as many rows of the source as have joined leave it, those that lie furthest from the hyperplane first; if none
-      have, as many as are ``step`` of the target's rows. The last rows of a class stay as long as the target has none.
+    - add the target rows inside the margin, those furthest from the hyperplane first, with their current label, at
+      most a fraction ``step`` of the target rows;
+    - remove target rows whose label has changed;
+    - remove as many source rows as were added, those furthest from the hyperplane first; if none was added, a number
+      equal to ``step`` of the target rows. The last rows of a class stay while the target has none of it.
 
-    It stops once no row of the source leaves, at most a share ``beta`` of the target's rows has joined, and at most as
-    many have changed their label.
+    It stops when no source row is removed, at most a fraction ``beta`` of the target rows was added, and the labels of
+    at most as many changed.
 
     Parameters
     ----------
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`. It is the same for both domains and all iterations.
+        As for `AdREM`; the same for both domains and all iterations.
     step : float, default=0.05
-        Share of the target's rows that may join on either side in one iteration.
+        Fraction of the target rows that may be added on either side per iteration.
     beta : float, default=0.03
-        The share of the stopping rule.
+        Fraction of the target rows in the stopping rule.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     n_iter_ : int
-        Number of trainings, of the problem that took the most.
+        Number of trainings of the problem that took the most.
     termination_condition_ : str
-        Why there were no more.
+        Why the iterations ended.
     history_ : list of dict
-        For each ``iteration``, summed over the problems: ``n_source`` and ``n_target``, the rows of each domain that
-        were trained on, and ``n_changed``, the labels of target rows that changed.
+        For each ``iteration``, summed over the problems: the training rows of each domain, ``n_source``
+        and ``n_target``, and ``n_changed``, the number of target rows whose label changed.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `AdREM`, with one member.
 
@@ -97,23 +96,23 @@ class DASVM(IterativeBaseline):
         self.random_state = random_state
 
     def _adapt(self, domains: Domains) -> None:
-        head = self._train(domains.X_source, domains)
-        self.coef_, self.intercept_ = head.coef_, head.intercept_
+        self._keep(self._train(domains.X_source, domains))
         n_problems = self.coef_.shape[1]
         self.history_ = [{"iteration": 0, "n_source": n_problems * len(domains.labels), "n_target": 0, "n_changed": 0}]
         converged = self._replace_source(domains) if domains.adapts else True
         self._end(domains, converged, "the target has taken the place of the source")
 
     def _replace_source(self, domains: Domains) -> bool:
-        """Exchange rows for all problems in step, each on its own, until each has stopped."""
+        """Exchange rows in every problem until all have stopped; return whether they did within ``max_iter``."""
         from adrem.machines import Work, make_machine, one_vs_rest
-        from adrem.machines._tables import stack
+        from adrem.machines.linear import warn_given_up
+        from adrem.machines.tables import stack
 
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
         signs = one_vs_rest(domains.labels, len(domains.classes)) > 0
-        work = Work(2, n_members=len(signs), n_folds=len(signs), n_kept=len(signs))  # all problems in step
+        work = Work(2, n_members=len(signs), n_folds=len(signs), n_kept=len(signs))
         machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol, work=work)
-        rho, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
+        step, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
         problems = [_Problem(own, n_target) for own in signs]
         weights = np.concatenate([domains.weights, np.ones(n_target)])
         solution = machine.nothing(len(problems))
@@ -128,7 +127,7 @@ class DASVM(IterativeBaseline):
             new_coef, new_intercept = machine.weights(solution)
             coef[0, active], intercept[0, active] = new_coef[active, 0], new_intercept[active, 0]
             scores = machine.scores(solution)[..., 0]
-            n_changed = sum(problems[k].exchange(scores[k], rho, few) for k in active)
+            n_changed = sum(problems[k].exchange(scores[k], step, few) for k in active)
             if iteration:
                 of_source = int(used[:, :n_source].sum())
                 counts = {"n_source": of_source, "n_target": int(used.sum()) - of_source, "n_changed": n_changed}
@@ -141,7 +140,7 @@ class DASVM(IterativeBaseline):
 
 
 class _Problem:
-    """The training set of one problem: labels of all rows, those of the source first, and which of them are used."""
+    """Training set of one problem: labels of all rows, source rows first, and which rows are used."""
 
     def __init__(self, positive: NDArray[np.bool_], n_target: int) -> None:
         self._n_source = len(positive)
@@ -149,17 +148,17 @@ class _Problem:
         self.used = np.repeat([True, False], [len(positive), n_target])
         self.stopped = False
 
-    def exchange(self, scores: NDArray[np.float64], rho: int, few: int) -> int:
-        """Let rows of the target join and leave, and rows of the source leave; returns how many labels changed."""
+    def exchange(self, scores: NDArray[np.float64], step: int, few: int) -> int:
+        """Add and remove target rows, remove source rows, and return the number of changed labels."""
         n = self._n_source
         is_target = np.arange(len(scores)) >= n
         sides = (scores > 0, scores <= 0)
         labels = np.where(is_target, scores > 0, self.labels)
         changed = self.used & (labels != self.labels)
         in_margin = is_target & ~self.used & (np.abs(scores) <= 1.0)
-        joined = [_furthest(scores, in_margin & side, rho) for side in sides]
+        joined = [_furthest(scores, in_margin & side, step) for side in sides]
         n_joined = [len(rows) for rows in joined]
-        n_leaving = n_joined if any(n_joined) else [rho, rho]
+        n_leaving = n_joined if any(n_joined) else [step, step]
         used = self.used & ~changed
         used[np.concatenate(joined)] = True
         leaving = [
@@ -167,7 +166,7 @@ class _Problem:
         ]
         kept = used.copy()
         kept[np.concatenate(leaving)] = False
-        for label in (True, False):  # rows of the source stay while nothing else holds a side
+        for label in (True, False):  # keep the rows of a class that would otherwise vanish
             own = labels == label
             if not np.any(kept & own):
                 kept |= used & own
@@ -178,6 +177,6 @@ class _Problem:
 
 
 def _furthest(scores: NDArray[np.float64], among: NDArray[np.bool_], n: int) -> NDArray[np.intp]:
-    """Rows, of some, that lie furthest from the hyperplane, at most n."""
+    """Return the n rows among some that are furthest from the hyperplane."""
     rows = np.flatnonzero(among)
     return rows[np.argsort(-np.abs(scores[rows]), kind="stable")[:n]]

@@ -1,4 +1,4 @@
-"""Expectation maximization as the paper has it before it randomizes: hard labels, and soft ones."""
+"""Expectation maximization with hard and with soft labels, without the randomization of Ad-REM."""
 
 from __future__ import annotations
 
@@ -13,55 +13,48 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from adrem._adrem import AdREM
-from adrem._types import Matrix
-from adrem._validation import Domains
-from adrem._voting import by_class
-from adrem.baselines._base import IterativeBaseline, LinearBaseline, Loss
-from adrem.baselines._smooth import Objective, minimize_smooth, warn_of_steps
+from adrem.algorithm.em import EMOptions
+from adrem.algorithm.fitting import FitSettings, fit_members, warn_about
+from adrem.algorithm.smooth import Objective, minimize_smooth, warn_not_converged
+from adrem.base.scoring import by_class
+from adrem.base.validation import Domains
+from adrem.baselines.base import IterativeBaseline, LinearBaseline, Loss
+from adrem.types import Matrix
 
 Weights = NDArray[np.float64]
-# Steps of L-BFGS in a training on soft labels.
-M_STEPS = 10
-# The tolerance of the gradient, in that of the objective.
-EXACT = 0.01
-
-
-class _SelfTraining(AdREM):
-    """Ad-REM that stops once its labels do not change any more."""
-
-    _until_stable = True
+LBFGS_STEPS = 10  # maximum per M-step
+GRADIENT_TOL = 0.01  # tolerance of the gradient, relative to tol
 
 
 class HardEM(IterativeBaseline):
-    """Self-training: the classifier of the source labels the target, is trained on both, and labels it again.
+    """Self-training with hard labels: alternately predict the target and train on both domains.
 
-    Minimized in turn over the weights and the labels of the target, equation 3 of the paper [1], is
+    It minimizes, alternately over the weights and the target labels, the objective of equation 3 in the paper [1],
 
     ``C * sum_S loss(w x, y) + C * sum_T loss(w x, y_T) + ||w||^2 / 2``,
 
-    summed over the one-vs-rest problems. Either step lowers it, so the labels come to rest: it is `AdREM` with
-    ``sampling="all"`` and one member, up to that moment.
+    summed over the one-vs-rest problems. Neither step raises it, so the labels converge. It equals `AdREM` with
+    ``sampling="all"`` and one member, stopped when no label changes.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression.
+        Linear support vector machine or logistic regression.
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`.
     max_iter : int, default=100
-        Most trainings on both domains.
+        Maximum number of trainings on both domains.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     n_iter_ : int
-        Number of trainings, the first of them on the source alone.
+        Number of trainings, including the first on the source alone.
     termination_condition_ : str
-        Why there were no more.
+        Why the iterations ended.
     history_ : list of dict
         As for `AdREM`.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
@@ -96,63 +89,60 @@ class HardEM(IterativeBaseline):
         self.random_state = random_state
 
     def _adapt(self, domains: Domains) -> None:
-        model = _SelfTraining(
-            self.loss,
-            self.C,
-            n_iter=self.max_iter,
-            n_estimators=1,
-            sampling="all",
-            tol=self.tol,
-            random_state=self.random_state,
-        )
-        model._learn(domains)
-        self.C_, self.coef_, self.intercept_ = model.C_, model.coef_, model.intercept_
-        self.history_ = model.history_ or [{"iteration": 0, "n_changed": 0}]
+        from adrem.machines.linear import LinearHead
+
+        options = EMOptions(self.max_iter, sampling="all", until_stable=True)
+        settings = FitSettings(LinearHead(self.loss, self.C, tol=self.tol), options, n_estimators=1)
+        fit = fit_members(settings, domains, self.random_state)
+        warn_about(fit, settings, domains.classes.tolist())
+        [member] = fit.members
+        self.C_ = fit.task.rows.C
+        self.coef_, self.intercept_ = (part[None] for part in member.path[-1])
+        self.history_ = [{"member": 0, **entry} for entry in member.history] or [{"iteration": 0, "n_changed": 0}]
         self._end(domains, self.history_[-1]["n_changed"] == 0, "no label changed")
 
 
 class SoftEM(IterativeBaseline):
-    """Self-training with soft labels: the shares of the classes take the place of the labels of the target.
+    """Self-training with soft labels: class probabilities replace the target labels.
 
-    The model is logistic regression, ``p = softmax(W x)``, or ``p = 1 / (1 + exp(-w x))`` for two classes. Minimized in
-    turn over the weights and the soft labels ``q`` of the target is
+    The model is logistic regression, ``p = softmax(W x)``, or ``p = 1 / (1 + exp(-w x))`` for two classes. It
+    minimizes, alternately over the weights and the soft target labels ``q``,
 
     ``C * (sum_S -log p(y) + target_weight * sum_T [H(q, p) - temperature * H(q)]) + ||W||^2 / 2``,
 
-    with ``H(q, p)`` the cross-entropy and ``H(q)`` the entropy. The best labels for given weights are
-    ``q = softmax(W x / temperature)``. Neither step raises the objective; the step for the weights takes a few steps of
-    L-BFGS towards its optimum.
+    with ``H(q, p)`` the cross-entropy and ``H(q)`` the entropy. The optimal labels for given weights are
+    ``q = softmax(W x / temperature)``. Neither step raises the objective; the M-step takes a few steps of L-BFGS.
 
-    With ``temperature=1`` this is the soft expectation maximization of the paper [1]: the labels are the model's own
-    posterior, the second term is zero wherever one stands, and the weights stay those of the source. Below 1 the labels
-    are sharper than the posterior, and the target pulls the boundary away from its rows, as in the minimization of
-    entropy [2]; towards 0 they become hard.
+    With ``temperature=1`` this is the soft expectation maximization of the paper [1]: the labels are the posterior of
+    the model, the target term is zero, and the weights stay those of the source. Below 1 the labels are sharper than
+    the posterior, which moves the boundary away from target rows, as in entropy minimization [2]; towards 0 they
+    become hard.
 
     Parameters
     ----------
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`.
     target_weight : float, default=1.0
-        Weight of the target's term, the paper's lambda.
+        Weight of the target term, lambda in the paper.
     temperature : float, default=0.5
-        At most 1; how much the labels are softened.
+        Temperature of the soft labels, at most 1.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=0.0001
-        An iteration that lowers the objective by less than this share of its value is the last. The steps for the
-        weights end where the gradient is a hundredth of that.
+        Stop when an iteration lowers the objective by less than this fraction of its value. The tolerance of the
+        gradient in the M-step is a hundredth of it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     n_iter_ : int
-        Number of trainings, the first of them on the source alone.
+        Number of trainings, including the first on the source alone.
     termination_condition_ : str
-        Why there were no more.
+        Why the iterations ended.
     history_ : list of dict
-        For each ``iteration``, 0 being the source classifier: the ``objective``, and ``n_changed``, how many rows of
-        the target went over to another class.
+        For each ``iteration``, where 0 is the source classifier: the ``objective`` and ``n_changed``, the number of
+        target rows whose class changed.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `AdREM`, with one member.
 
@@ -201,18 +191,18 @@ class SoftEM(IterativeBaseline):
 
     def _adapt(self, domains: Domains) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # it chooses C, and is only where the training starts
+            warnings.simplefilter("ignore", ConvergenceWarning)  # this training only selects C and a start
             head = self._train(domains.X_source, domains, tol=0.1)
-        problem = _SoftLabels(domains, head.C_, self.target_weight, self.temperature)
-        start = np.asarray(head.coef_[0].T[problem.used], dtype=np.float64)
-        weights, reached = problem.train_source(start, EXACT * self.tol)
-        if not reached:
-            warn_of_steps("SoftEM's training on the source")
+        problem = _SoftLabels(domains, head.C, self.target_weight, self.temperature)
+        start = np.asarray(head.coef.T[problem.used], dtype=np.float64)
+        weights, converged = problem.train_source(start, GRADIENT_TOL * self.tol)
+        if not converged:
+            warn_not_converged("SoftEM's training on the source")
         self.history_ = [{"iteration": 0, "n_changed": 0, "objective": problem.value(weights)}]
         converged = not domains.adapts
         while not converged and len(self.history_) <= self.max_iter:
             earlier = problem.label(weights)
-            weights = problem.train(weights, EXACT * self.tol)
+            weights = problem.train(weights, GRADIENT_TOL * self.tol)
             self.history_.append(
                 {
                     "iteration": len(self.history_),
@@ -222,23 +212,23 @@ class SoftEM(IterativeBaseline):
             )
             before, after = (entry["objective"] for entry in self.history_[-2:])
             converged = before - after <= self.tol * abs(before)
-        self.coef_, self.intercept_ = np.zeros_like(head.coef_), head.intercept_
+        self.coef_, self.intercept_ = np.zeros_like(head.coef)[None], head.intercept[None]
         self.coef_[0][:, problem.used] = weights.T
         self._end(domains, converged, f"the objective fell by less than {self.tol:g} of its value")
 
-    def _share(self, rows: Matrix) -> NDArray[np.float64]:
+    def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
         return np.asarray(softmax(by_class(self._scores(rows)) / (2 if len(self.classes_) == 2 else 1), axis=1))
 
 
 class _SoftLabels:
     """The objective of `SoftEM`. Weights are features x classes, labels rows x classes; two classes have one column.
 
-    The features are those that any row has, `used`: the weights of the others are zero.
+    `used` are the features with a value in some row; all other weights are zero.
     """
 
     def __init__(self, domains: Domains, C: float, target_weight: float, temperature: float) -> None:
         from adrem.machines import one_vs_rest
-        from adrem.machines._tables import stack
+        from adrem.machines.tables import stack
 
         rows = stack([domains.X_source, domains.X_target]).astype(np.float64)
         self.used = np.unique(rows.indices) if sp.issparse(rows) else np.arange(rows.shape[1])
@@ -250,25 +240,27 @@ class _SoftLabels:
         self._temperature = temperature
 
     def train_source(self, start: Weights, tol: float) -> tuple[Weights, bool]:
-        """Weights of the source alone, and whether they are its optimum."""
+        """Return the weights trained on the source alone, and whether the solver converged."""
         n = self._n_source
         return minimize_smooth(self._loss(self._rows[:n], self._known, self._row_weights[:n]), start, tol)
 
     def train(self, weights: Weights, tol: float) -> Weights:
-        """An iteration: the E-step, the best soft labels for the weights, and some way of the M-step."""
+        """Run one iteration: the E-step, and some steps of the M-step."""
         labels = np.concatenate([self._known, _shares(self._target_scores(weights) / self._temperature)])
-        return minimize_smooth(self._loss(self._rows, labels, self._row_weights), weights, tol, max_steps=M_STEPS)[0]
+        return minimize_smooth(self._loss(self._rows, labels, self._row_weights), weights, tol, max_steps=LBFGS_STEPS)[
+            0
+        ]
 
     def label(self, weights: Weights) -> NDArray[np.intp]:
-        """Labels of the target."""
+        """Return hard labels of the target."""
         from adrem.machines import decide
 
         return decide(self._target_scores(weights))
 
     def value(self, weights: Weights) -> float:
-        """The objective, with the best soft labels for the weights.
+        """Return the objective at the optimal soft labels.
 
-        Theirs is ``H(q, p) - T H(q) = log Z(s) - T log Z(s / T)`` with ``Z`` the sum of the exponentials of the scores.
+        There, ``H(q, p) - T H(q) = log Z(s) - T log Z(s / T)`` with ``Z`` the sum of the exponentials of the scores.
         """
         source = self._loss(self._rows[: self._n_source], self._known, self._row_weights[: self._n_source])
         scores, T = self._target_scores(weights), self._temperature
@@ -280,7 +272,7 @@ class _SoftLabels:
 
     @staticmethod
     def _loss(rows: Matrix, labels: NDArray[np.float64], row_weights: NDArray[np.float64]) -> Objective:
-        """Weighted cross-entropies between labels and model, and half the squared norm; with its gradient."""
+        """Return the weighted cross-entropy of labels and model plus half the squared norm, with its gradient."""
 
         def loss(weights: Weights) -> tuple[float, Weights]:
             scores = rows @ weights
@@ -292,10 +284,10 @@ class _SoftLabels:
 
 
 def _log_sum(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of the sum of the classes' exponentials, where the first of two classes has the score zero."""
+    """Return the log-sum-exp over the classes; the first of two classes has score zero."""
     return np.asarray(np.logaddexp(0.0, scores[:, 0]) if scores.shape[1] == 1 else logsumexp(scores, axis=1))
 
 
 def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of the classes, that of the second of two."""
+    """Return class probabilities, only of the second class if there are two."""
     return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))

@@ -12,59 +12,61 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._memory import check_room
-from adrem._types import Matrix
-from adrem._validation import Domains, read_candidates
-from adrem.baselines._base import Baseline, whole_seed
-from adrem.baselines._smooth import minimize_smooth, warn_of_steps
-from adrem.baselines._span import dense
+from adrem.algorithm.smooth import minimize_smooth, warn_not_converged
+from adrem.base.parameters import read_candidates
+from adrem.base.validation import Domains
+from adrem.baselines.base import Baseline
+from adrem.baselines.span import dense
+from adrem.exceptions import ParameterError
+from adrem.runtime.memory import check_room
+from adrem.runtime.seeds import integer_seed
+from adrem.types import Matrix
 
 Array = NDArray[np.float64]
-# Weights (features x problems) for some C and weights of the rows, from a start, and whether they are the optimum.
+# (C, row weights, start) -> (weights as features x problems, whether the solver converged)
 Trainer = Callable[[float, Array, Array], tuple[Array, bool]]
-MATRICES = 4  # that the squared loss makes of the products of features or of rows
+MATRIX_COPIES = 4  # memory of the squared loss, in matrices of products of features or rows
 
 
 class FLDA(Baseline):
-    """Feature-level domain adaptation: the loss that is expected when features drop out as they do in the target.
+    """Feature-level domain adaptation: minimize the expected loss under a dropout model of the target.
 
-    A feature that is present (not zero) in a share ``s`` of the rows of the source and a share ``t`` of those of the
-    target drops out with the rate ``1 - t / s``, or never where it is as frequent there. Under that model a row ``z``
-    of the target is one ``x`` of the source whose feature ``j`` is set to zero with probability ``rate_j``, and else
-    divided by ``1 - rate_j``: its mean is ``x``, and its variance is ``v_j = x_j^2 * rate_j / (1 - rate_j)`` [1].
-    Minimized over the rows of the source, for every one-vs-rest problem with labels -1 and 1, is
-    ``C * sum(expected losses) + ||w||^2 / 2`` with
+    A feature that is not zero in a fraction ``s`` of the source rows and a fraction ``t`` of the target rows has the
+    dropout rate ``max(0, 1 - t / s)``. A target row is modelled as a source row ``x`` whose feature ``j`` is set to
+    zero with probability ``rate_j`` and otherwise divided by ``1 - rate_j``: the mean is ``x``, and the variance is
+    ``v_j = x_j^2 * rate_j / (1 - rate_j)`` [1]. Each one-vs-rest problem, with labels -1 and 1, minimizes
+    ``C * sum(expected losses) + ||w||^2 / 2`` over the source rows, with
 
-    - ``loss="squared"``: ``(y - w x)^2 + sum_j v_j w_j^2``, exactly. Its solution is ridge regression with a penalty
-      for each feature, found in a system of as many equations as there are rows or features, whichever are fewer.
+    - ``loss="squared"``: ``(y - w x)^2 + sum_j v_j w_j^2``, exactly. This is ridge regression with a penalty per
+      feature; the linear system has as many equations as there are rows or features, whichever is smaller.
     - ``loss="log_loss"``: ``log(1 + exp(-y w x)) + p (1 - p) / 2 * sum_j v_j w_j^2`` with ``p = 1 / (1 + exp(-w x))``,
-      the expansion to second order around the mean.
+      the second-order expansion around the mean.
 
-    A feature that the target lacks has an infinite variance, and its weight is zero.
+    A feature that is absent from the target has infinite variance, so its weight is zero.
 
     Parameters
     ----------
     loss : {"log_loss", "squared"}, default="log_loss"
-        The loss whose expectation is taken.
+        Loss function.
     transfer : {"dropout"}, default="dropout"
-        The model of how rows of the source turn into rows of the target.
+        Model of the transfer from source to target rows.
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`; the lambda of [1] is ``1 / (2 C)``.
     tol : float, default=0.001
-        The logistic loss is minimized until its gradient has shrunk by this factor.
+        Tolerance of the gradient of the logistic loss, relative to the gradient at zero.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     dropout_ : ndarray of shape (n_features,)
-        The rate of each feature.
+        Dropout rate of each feature.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `AdREM`, with one member.
 
     Notes
     -----
-    Presence is what it goes by: scaling may divide features, and must not centre them.
+    The method depends on which values are zero: features may be scaled, but not centred.
 
     References
     ----------
@@ -107,16 +109,16 @@ class FLDA(Baseline):
 
     def _adapt(self, domains: Domains) -> None:
         from adrem.machines import one_vs_rest
-        from adrem.machines._tables import stack
-        from adrem.machines.selection import GRID, N_FOLDS
+        from adrem.machines.regularization import GRID, N_FOLDS
+        from adrem.machines.tables import stack
 
         candidates = read_candidates(GRID if isinstance(self.C, str) else np.atleast_1d(self.C), domains, N_FOLDS)
-        # Tables of its own: a comparison sorts out a sparse one in place.
+        # Copies, because comparing a sparse table sorts it in place.
         source, target = stack([domains.X_source]), stack([domains.X_target])
         frequency = presence(source, domains.weights)
         remaining = presence(target) if domains.adapts else frequency
         self.dropout_ = dropout_rates(frequency, remaining)
-        # The weights of all other features are zero: nothing in the source asks for them, or the target lacks them.
+        # All other features are absent from one of the domains; their weights are zero.
         kept = np.flatnonzero((frequency > 0) & (self.dropout_ < 1))
         rows = source[:, kept].astype(np.float64)
         odds = self.dropout_[kept] / (1.0 - self.dropout_[kept])
@@ -127,42 +129,42 @@ class FLDA(Baseline):
                 return minimize_squared(rows, signs, row_weights, odds, C), True
             return minimize_logistic(rows, signs, row_weights, odds, C, start, self.tol)
 
-        nothing = np.zeros((len(kept), signs.shape[1]))
+        start = np.zeros((len(kept), signs.shape[1]))
         self.C_ = candidates[0]
         if len(candidates) > 1:
-            self.C_ = _select_c(train, rows, domains, candidates, nothing, whole_seed(self.random_state))
+            self.C_ = _select_c(train, rows, domains, candidates, start, integer_seed(self.random_state))
         coef = np.zeros((signs.shape[1], domains.X_source.shape[1]))
-        weights, reached = train(self.C_, domains.weights, nothing)
-        if not reached:
-            warn_of_steps("FLDA's training")
+        weights, converged = train(self.C_, domains.weights, start)
+        if not converged:
+            warn_not_converged("FLDA")
         coef[:, kept] = weights.T
         self.coef_ = coef[None].astype(domains.X_source.dtype)
         self.intercept_ = np.zeros(self.coef_.shape[:2], dtype=self.coef_.dtype)
 
 
 def presence(rows: Matrix, weights: Array | None = None) -> Array:
-    """Share of the rows in which each feature is not zero."""
+    """Return the fraction of rows in which each feature is not zero."""
     weights = np.ones(rows.shape[0]) if weights is None else weights
     return np.asarray(weights @ (rows != 0) / weights.sum())
 
 
 def dropout_rates(source: Array, target: Array) -> Array:
-    """How often a feature drops out on the way to the target, from its shares in both."""
+    """Return the dropout rate of each feature from its fractions in both domains."""
     return np.asarray(np.maximum(0.0, 1.0 - np.divide(target, source, out=np.ones_like(source), where=source > 0)))
 
 
 def minimize_squared(rows: Matrix, signs: Array, row_weights: Array, odds: Array, C: float) -> Array:
-    """Weights (features x problems) of the expected squared loss."""
+    """Return the weights (features x problems) that minimize the expected squared loss."""
     used = row_weights > 0
     side = min(rows.shape)
-    check_room(MATRICES * 8 * side**2, f"FLDA's squared loss with a matrix of side {side}", "set loss='log_loss'")
+    check_room(MATRIX_COPIES * 8 * side**2, f"FLDA's squared loss with a {side} x {side} matrix", "set loss='log_loss'")
     roots = np.sqrt(row_weights[used])[:, None]
     A = rows[used] * roots
     b = signs[used] * roots
     penalty = odds * np.asarray((A * A).sum(axis=0)) + 0.5 / C
     if A.shape[1] <= A.shape[0]:
         return _solve(dense(A.T @ A) + np.diag(penalty), A.T @ b)
-    # (A'A + D)^-1 A' = D^-1 A' (I + A D^-1 A')^-1, by Woodbury's identity.
+    # (A'A + D)^-1 A' = D^-1 A' (I + A D^-1 A')^-1, by the Woodbury identity.
     scaled = A / penalty
     return np.asarray(scaled.T @ _solve(dense(scaled @ A.T) + np.eye(A.shape[0]), b))
 
@@ -170,7 +172,7 @@ def minimize_squared(rows: Matrix, signs: Array, row_weights: Array, odds: Array
 def minimize_logistic(
     rows: Matrix, signs: Array, row_weights: Array, odds: Array, C: float, start: Array, tol: float
 ) -> tuple[Array, bool]:
-    """Weights (features x problems) of the expected logistic loss, to second order, and whether that is its optimum."""
+    """Minimize the expected logistic loss to second order; return the weights and whether the solver converged."""
     used = row_weights > 0
     rows, signs, row_weights = rows[used], signs[used], C * row_weights[used][:, None]
     squares = rows * rows
@@ -192,9 +194,9 @@ def minimize_logistic(
 def _select_c(
     train: Trainer, rows: Matrix, domains: Domains, candidates: tuple[float, ...], start: Array, seed: int
 ) -> float:
-    """C by cross-validation on the source, each value starting from the weights of the one below."""
+    """Select C by cross-validation on the source, with a warm start from the next smaller value."""
     from adrem.machines import decide
-    from adrem.machines.selection import first_best, make_folds
+    from adrem.machines.regularization import first_best, make_folds
 
     accuracy = np.zeros(len(candidates))
     for held_out in make_folds(domains.labels, domains.weights, seed):
@@ -210,4 +212,5 @@ def _solve(matrix: Array, right: Array) -> Array:
     try:
         return np.asarray(cho_solve(cho_factor(matrix, overwrite_a=True), right))
     except np.linalg.LinAlgError as error:
-        raise ValueError("The penalty is lost beside the features: scale them, or give a smaller C.") from error
+        message = "The penalty vanishes in rounding beside the features. Scale the features or set a smaller C."
+        raise ParameterError(message, "C") from error

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
-from adrem.baselines._base import Loss
-from adrem.baselines._subspaces import check_variation, clip_dimension, principal, principal_angles
+from adrem.baselines.alignment import Alignment, SubspaceBaseline
+from adrem.baselines.subspaces import check_variation, clip_dimension, principal, principal_angles
 
-FIRST_LOOK = 50
+FIRST_DIMENSION = 50  # of the search for the dimension of disagreement, which is usually smaller
 
 
-class GFK(AlignmentBaseline):
-    """The geodesic flow kernel: inner products averaged over all subspaces on the way from source to target [1].
+class GFK(SubspaceBaseline):
+    """The geodesic flow kernel: average the inner products over the subspaces from source to target [1].
 
-    On the geodesic ``Phi(t)`` from the principal subspace of the source, at ``t = 0``, to that of the target, at
-    ``t = 1``, it is
+    With ``Phi(t)`` the geodesic from the principal subspace of the source, at ``t = 0``, to that of the target, at
+    ``t = 1``, the kernel is
 
     ``G = integral of Phi(t) Phi(t)' dt``,
 
-    which has a closed form in the principal angles between the two. Rows of both domains are mapped by a root of ``G``.
+    which has a closed form in the principal angles. Rows of both domains are mapped by a square root of ``G``.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of the subspaces, at most half of what the rows span; more is clipped, with a warning. "auto" takes
-        the smallest at which the subspaces of the domains and that of both together disagree as much as they can, as
-        the paper proposes.
+        Dimension of the subspaces, at most half the dimension of the span of the rows; larger values are clipped with
+        a warning. "auto" takes the smallest at which the disagreement between the subspaces of the domains and of
+        their union is maximal, as in the paper.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
-        What is trained, as for `CORAL`; the similarity is ``x G x'``.
-    loss : {"hinge", "log_loss"}, default="hinge"
-        As for `CORAL`.
-    C : "cv", float or list of floats, default="cv"
-        As for `CORAL`.
-    tol : float, default=0.1
-        As for `CORAL`.
-    random_state : int, RandomState instance or None, default=None
+        The classifier, as for `CORAL`; the similarity is ``x G x'``.
+    loss, C, tol, random_state : optional
         As for `CORAL`.
 
     Attributes
     ----------
     n_components_ : int
-        The dimension that was used.
+        Dimension of the subspaces.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CORAL`.
 
@@ -65,27 +54,6 @@ class GFK(AlignmentBaseline):
     (1, 1.0)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AlignmentBaseline._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    }
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = "auto",
-        form: Form = "mapping",
-        loss: Loss = "hinge",
-        C: Any = "cv",
-        tol: float = 0.1,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.form = form
-        self.loss = loss
-        self.C = C
-        self.tol = tol
-        self.random_state = random_state
-
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         most = max(1, source.shape[1] // 2)
         if isinstance(self.n_components, str):
@@ -101,26 +69,26 @@ class GFK(AlignmentBaseline):
 
 
 def root_of_kernel(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A matrix R with ``R @ R.T`` the geodesic flow kernel between two subspaces, given by orthonormal columns.
+    """Return R with ``R @ R.T`` the geodesic flow kernel between two subspaces, given as orthonormal columns.
 
-    In the plane of each principal angle the kernel is a two-by-two matrix, whose root is written down.
+    In the plane of each principal angle the kernel is a 2 x 2 matrix.
     """
     angles, inside, outside = principal_angles(first, second)
     twice = 2.0 * angles
-    wave = np.sinc(twice / np.pi)  # sin(2t) / 2t, and 1 at 0
-    fall = np.where(angles > 0, (np.cos(twice) - 1.0) / np.where(angles > 0, twice, 1.0), 0.0)
-    blocks = np.moveaxis(np.array([[1.0 + wave, fall], [fall, 1.0 - wave]]), 2, 0) / 2.0
+    diagonal = np.sinc(twice / np.pi)  # sin(2t) / 2t, and 1 at 0
+    off_diagonal = np.where(angles > 0, (np.cos(twice) - 1.0) / np.where(angles > 0, twice, 1.0), 0.0)
+    blocks = np.moveaxis(np.array([[1.0 + diagonal, off_diagonal], [off_diagonal, 1.0 - diagonal]]), 2, 0) / 2.0
     values, vectors = np.linalg.eigh(blocks)
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    planes = np.stack([inside, -outside], axis=2)  # features x angles x two
+    planes = np.stack([inside, -outside], axis=2)  # features x angles x 2
     return np.asarray(np.einsum("pab,abc->pac", planes, roots).reshape(len(first), -1))
 
 
 def _subspaces_of_disagreement(
     source: NDArray[np.float64], target: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Directions of both domains, as many as it takes to find the dimension; it is small as a rule."""
-    n = min(FIRST_LOOK, most)
+    """Return principal directions of both domains and the dimension of disagreement."""
+    n = min(FIRST_DIMENSION, most)
     while True:
         first, second = principal(source, n).directions, principal(target, n).directions
         both = principal(np.concatenate([source, target]), n).directions
@@ -135,7 +103,7 @@ def _subspaces_of_disagreement(
 def dimension_of_disagreement(
     first: NDArray[np.float64], second: NDArray[np.float64], both: NDArray[np.float64], most: int
 ) -> int:
-    """The smallest dimension at which each domain has a direction orthogonal to the subspace of both together."""
+    """Return the smallest dimension at which each domain has a direction orthogonal to the subspace of the union."""
     for d in range(1, most + 1):
         sines = [np.sin(principal_angles(own[:, :d], both[:, :d]).angles[-1]) for own in (first, second)]
         if np.mean(sines) > 1.0 - 1e-3:

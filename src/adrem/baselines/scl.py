@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,52 +11,52 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils._param_validation import Interval
 
-from adrem._types import Matrix
-from adrem._validation import Domains
-from adrem.baselines._base import LinearBaseline, Loss
-from adrem.baselines._span import RowSpace, dense
+from adrem.base.validation import Domains
+from adrem.baselines.base import LinearBaseline, Loss
+from adrem.baselines.span import RowSpace, dense
+from adrem.runtime.notices import warn_user
+from adrem.types import Matrix
 
 Array = NDArray[np.float64]
 
 
 class SCL(LinearBaseline):
-    """Structural correspondence learning: features correspond if they go along with the same pivots.
+    """Structural correspondence learning: features correspond if they predict the same pivots.
 
-    Pivots are features that are frequent in both domains and, of those, have the most mutual information with the
-    labels of the source [1, 2]. From all other features of the rows of both domains, linear predictors of each
-    pivot's presence are learnt, here by ridge regression. The ``n_components`` first left singular vectors ``theta`` of
-    the matrix of their weights are directions in which features of both domains correspond, and the classifier is
-    trained on the features ``x`` and ``theta' x`` together.
+    Pivots are the features that are frequent in both domains and have the highest mutual information with the source
+    labels [1, 2]. Linear predictors of the presence of each pivot are learnt from all other features of both domains,
+    here by ridge regression. The first ``n_components`` left singular vectors ``theta`` of their weight matrix are
+    directions in which features of both domains correspond. The classifier is trained on ``x`` and ``theta' x``.
 
-    A feature is present where it is positive: counts of terms are, and standardized counts above the mean.
+    A feature is present where it is positive: for example a term count, or a standardized count above the mean.
 
     Parameters
     ----------
     n_pivots : int, default=500
-        Number of pivots, at most half of the features that are frequent.
+        Number of pivots, at most half of the frequent features.
     min_count : int, default=10
-        Rows of either domain in which a pivot has to be present at least.
+        Minimum number of rows in each domain in which a pivot is present.
     n_components : int, default=50
         Number of directions.
     ridge : float, default=1.0
-        Penalty of the predictors, in multiples of the mean squared norm of a row.
+        Penalty of the predictors, relative to the mean squared norm of the rows.
     scale : float, default=1.0
-        Size of the new features: their norm is this many times that of the rows, on average.
+        Norm of the new features relative to the rows, on average.
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression.
+        Linear support vector machine or logistic regression.
     C : "cv", float or list of floats, default="cv"
         As for `AdREM`.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     pivots_ : ndarray
-        Positions of the pivots, the most informative first.
+        Indices of the pivots, the most informative first.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
-        As for `AdREM`, with one member; the weights of the new features are spread over those they are made of.
+        As for `AdREM`, with one member; the weights of the new features are mapped back to the original ones.
 
     References
     ----------
@@ -71,7 +70,7 @@ class SCL(LinearBaseline):
     >>> import numpy as np
     >>> from adrem.baselines import SCL
     >>> rng = np.random.RandomState(0)
-    >>> y = rng.randint(0, 2, 200)  # "good" goes along with "gripping" in the source, with "sharp" in the target
+    >>> y = rng.randint(0, 2, 200)  # "good" occurs with "gripping" in the source, with "sharp" in the target
     >>> good, it = rng.rand(200) < np.where(y == 1, 0.5, 0.1), rng.rand(200) < 0.5
     >>> own = (y == 1) & (rng.rand(200) < 0.9)
     >>> X_source = np.stack([good, own, np.zeros(200), it], axis=1)[:100].astype(float)
@@ -114,15 +113,15 @@ class SCL(LinearBaseline):
 
     def _adapt(self, domains: Domains) -> None:
         theta = self._correspondences(domains) if domains.adapts else np.zeros((0, domains.X_source.shape[1]))
-        head = self._train(_beside(domains.X_source, np.asarray(domains.X_source @ theta.T)), domains)
+        head = self._train(_append_columns(domains.X_source, np.asarray(domains.X_source @ theta.T)), domains)
         n_features = domains.X_source.shape[1]
-        weights = np.asarray(head.coef_[0], dtype=np.float64)
-        self.coef_ = (weights[:, :n_features] + weights[:, n_features:] @ theta)[None].astype(head.coef_.dtype)
-        self.intercept_ = head.intercept_
+        weights = np.asarray(head.coef, dtype=np.float64)
+        self.coef_ = (weights[:, :n_features] + weights[:, n_features:] @ theta)[None].astype(head.coef.dtype)
+        self.intercept_ = head.intercept[None]
 
     def _correspondences(self, domains: Domains) -> Array:
-        """The directions (n_components x features), scaled."""
-        from adrem.machines._tables import squared_norms, stack
+        """Return the scaled directions ``theta`` (n_components x features)."""
+        from adrem.machines.tables import squared_norms, stack
 
         rows = stack([domains.X_source, domains.X_target])
         present = rows > 0
@@ -137,12 +136,11 @@ class SCL(LinearBaseline):
             directions = _leading_directions(predictors, self.n_components)
         theta = np.zeros((directions.shape[1], rows.shape[1]))
         if not len(theta):
-            warnings.warn(
-                f"SCL found no correspondence between the domains by {len(self.pivots_)} pivot(s), and is the "
-                "classifier of the source. A pivot is positive in some rows of both domains and not in others: give a "
-                "smaller min_count, or features that are zero where there is nothing.",
+            warn_user(
+                f"SCL found no correspondence between the domains with {len(self.pivots_)} pivot(s), so it does not "
+                "adapt. A pivot must be positive in some rows of both domains, but not in all: set a smaller "
+                "min_count or use features that are zero where absent.",
                 UserWarning,
-                stacklevel=5,
             )
             return theta
         found = space.coordinates @ directions
@@ -161,7 +159,7 @@ class SCL(LinearBaseline):
 
 
 def mutual_information(present: Matrix, labels: NDArray[np.intp], weights: Array) -> Array:
-    """Mutual information between the presence of each feature and the label, in nats."""
+    """Return the mutual information of the presence of each feature and the label, in nats."""
     classes = np.eye(labels.max() + 1)[labels] * (weights / weights.sum())[:, None]
     joint = np.asarray(present.T @ classes)  # features x classes
     of_class = classes.sum(axis=0)
@@ -174,22 +172,21 @@ def mutual_information(present: Matrix, labels: NDArray[np.intp], weights: Array
 
 
 def _ridge(rows: Array, targets: Array, penalty: float) -> Array:
-    """Weights (columns x targets) of ridge regression."""
+    """Return the weights (columns x targets) of ridge regression."""
     matrix = rows.T @ rows
     matrix[np.diag_indices_from(matrix)] += penalty
     return np.asarray(cho_solve(cho_factor(matrix, overwrite_a=True), rows.T @ targets))
 
 
 def _leading_directions(predictors: Array, n: int) -> Array:
-    """Left singular vectors of the largest singular values, as columns; none of those that are zero."""
+    """Return the left singular vectors of the n largest non-zero singular values as columns."""
     values, vectors = eigh(predictors.T @ predictors)
     values, vectors = values[::-1][:n], vectors[:, ::-1][:, :n]
     kept = values > max(1e-10 * values[0], np.finfo(float).tiny)
     return np.asarray(predictors @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
-def _beside(rows: Matrix, more: Array) -> Matrix:
-    """Further columns to the right of a table."""
+def _append_columns(rows: Matrix, more: Array) -> Matrix:
     if sp.issparse(rows):
         return sp.csr_array(sp.hstack([rows, sp.csr_array(more.astype(rows.dtype))], format="csr"))
     return np.hstack([rows, more.astype(rows.dtype)])

@@ -1,28 +1,28 @@
-"""No adaptation at all."""
+"""The classifier without adaptation."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from adrem._validation import Domains
-from adrem.baselines._base import LinearBaseline, Loss
+from adrem.base.validation import Domains
+from adrem.baselines.base import LinearBaseline, Loss
 
 
 class SourceOnly(LinearBaseline):
-    """A linear classifier of the source, used on the target as it is: what adaptation has to beat.
+    """Linear classifier trained on the source, without adaptation.
 
-    Minimized is ``C * sum(losses) + ||w||^2 / 2`` over the rows of the source, one-vs-rest, as liblinear does.
+    Each one-vs-rest problem minimizes ``C * sum(losses) + ||w||^2 / 2`` over the source rows, as in liblinear.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression.
+        Linear support vector machine or logistic regression.
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`: by three-fold cross-validation on the source unless it is given.
+        As for `AdREM`; "cv" is three-fold cross-validation on the source.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
@@ -46,5 +46,4 @@ class SourceOnly(LinearBaseline):
         self.random_state = random_state
 
     def _adapt(self, domains: Domains) -> None:
-        head = self._train(domains.X_source, domains)
-        self.coef_, self.intercept_ = head.coef_, head.intercept_
+        self._keep(self._train(domains.X_source, domains))

@@ -11,48 +11,42 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval
 
-from adrem._memory import check_room
-from adrem.baselines._alignment import Alignment, AlignmentBaseline, Form
-from adrem.baselines._base import Loss
-from adrem.baselines._span import FEWER
-from adrem.baselines._subspaces import clip_dimension
+from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
+from adrem.baselines.base import Loss
+from adrem.baselines.span import REDUCE_DATA
+from adrem.baselines.subspaces import clip_dimension
+from adrem.runtime.memory import check_room
 
-USUAL = 30  # components, where there are as many
-SMALL = 200  # rows up to which all eigenvectors are computed at once
-MATRICES = 5  # as large as the kernel, that are made on the way to them
+DEFAULT_COMPONENTS = 30
+DENSE_ROWS = 200  # up to this many rows, a dense eigensolver is used
+KERNEL_COPIES = 5  # memory of the dense eigensolver, in kernel matrices
 
 
 class TCA(AlignmentBaseline):
-    """Transfer component analysis: components with much variance in which the domains' means agree [1].
+    """Transfer component analysis: components of high variance in which the domain means agree [1].
 
-    With the linear kernel ``K`` of all rows, ``H`` the centring matrix, and ``L = v v'`` with ``v`` one over the number
-    of rows of the source, or minus one over that of the target, the components ``W`` minimize
+    With the linear kernel ``K`` of all rows, ``H`` the centring matrix, and ``L = v v'`` with ``v = 1 / n_source``
+    for source rows and ``-1 / n_target`` for target rows, the components ``W`` minimize
 
     ``tr(W' K L K W) + mu * tr(W' W)`` subject to ``W' K H K W = I``,
 
-    a generalized symmetric eigenproblem. Rows are mapped by their kernel with all rows times ``W``.
+    a generalized symmetric eigenproblem. Rows are mapped by their kernel values times ``W``.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of components; more than there are is clipped, with a warning. None takes 30, or as many as there are.
+        Number of components, clipped to the available number with a warning. None is 30, or all if there are fewer.
     mu : float, default=1.0
-        Weight of the second term, on the identity, as published.
+        Weight of the second term.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
-        What is trained, as for `CORAL`; the similarity is the inner product of the components.
-    loss : {"hinge", "log_loss"}, default="hinge"
-        As for `CORAL`.
-    C : "cv", float or list of floats, default="cv"
-        As for `CORAL`.
-    tol : float, default=0.1
-        As for `CORAL`.
-    random_state : int, RandomState instance or None, default=None
+        The classifier, as for `CORAL`; the similarity is the inner product of the components.
+    loss, C, tol, random_state : optional
         As for `CORAL`.
 
     Attributes
     ----------
     n_components_ : int
-        The number of components that were used.
+        Number of components.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CORAL`.
 
@@ -63,14 +57,14 @@ class TCA(AlignmentBaseline):
 
     Examples
     --------
-    The first of two features tells the classes apart, the second gives the domain away and hardly counts in the end:
+    The first feature separates the classes, the second the domains; its weight becomes small:
 
     >>> import numpy as np
     >>> from adrem.baselines import TCA
     >>> rng = np.random.RandomState(0)
     >>> y = np.repeat([0, 1], 50)
     >>> X_source, X_target = (
-    ...     rng.normal(size=(100, 2)) + np.stack([4 * y - 2, np.full(100, place)], axis=1) for place in (-2, 2)
+    ...     rng.normal(size=(100, 2)) + np.stack([4 * y - 2, np.full(100, shift)], axis=1) for shift in (-2, 2)
     ... )
     >>> model = TCA(n_components=1, C=1.0).fit(X_source, y, X_target=X_target)
     >>> first, second = abs(model.coef_[0, 0])
@@ -105,9 +99,9 @@ class TCA(AlignmentBaseline):
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         rows = np.concatenate([source, target])
         if not np.any(rows != rows[0]):
-            raise ValueError("The rows of both domains are all the same: TCA needs at least two that differ.")
+            raise ValueError("All rows of both domains are equal: TCA needs at least two different rows.")
         available = max(1, min(len(rows) - 1, rows.shape[1]))
-        wanted = min(USUAL, available) if self.n_components is None else self.n_components
+        wanted = min(DEFAULT_COMPONENTS, available) if self.n_components is None else self.n_components
         means = np.concatenate([np.full(len(source), 1 / len(source)), np.full(len(target), -1 / len(target))])
         components = transfer_components(rows, means, self.mu, clip_dimension(wanted, available, "TCA"))
         self.n_components_ = components.shape[1]
@@ -117,10 +111,10 @@ class TCA(AlignmentBaseline):
 def transfer_components(
     rows: NDArray[np.float64], means: NDArray[np.float64], mu: float, n_components: int
 ) -> NDArray[np.float64]:
-    """The components as weights of the features (features x components).
+    """Return the components as feature weights (features x components).
 
-    K L K is of rank one, so the root of K L K + mu I is written down and the problem becomes an ordinary symmetric one,
-    whose matrix is never formed.
+    K L K has rank one, so K L K + mu I has a closed-form inverse root, which gives an ordinary symmetric eigenproblem.
+    The iterative solver never forms its matrix.
     """
     gap = rows @ (rows.T @ means)
     squared = float(gap @ gap)
@@ -138,8 +132,8 @@ def transfer_components(
         return root(rows @ (rows.T @ centred_product(root(columns))))
 
     n_rows = len(rows)
-    if n_rows <= SMALL or 2 * n_components >= n_rows:
-        check_room(MATRICES * 8 * n_rows**2, f"TCA with {n_components} components of {n_rows} rows", FEWER)
+    if n_rows <= DENSE_ROWS or 2 * n_components >= n_rows:
+        check_room(KERNEL_COPIES * 8 * n_rows**2, f"TCA with {n_components} components of {n_rows} rows", REDUCE_DATA)
         matrix = apply(np.eye(n_rows))
         values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=[n_rows - n_components, n_rows - 1])
     else:

@@ -1,8 +1,7 @@
-"""Methods that weight the rows of the source by how much they look like the target."""
+"""Methods that weight source rows by their similarity to the target."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,73 +14,73 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem._memory import check_room
-from adrem._types import Matrix
-from adrem._validation import Domains, read_positive
-from adrem.baselines._base import LinearBaseline, Loss, whole_seed
+from adrem.base.parameters import read_positive
+from adrem.base.validation import Domains
+from adrem.baselines.base import LinearBaseline, Loss
 from adrem.baselines.source import SourceOnly
+from adrem.runtime.memory import check_room
+from adrem.runtime.notices import warn_user
+from adrem.runtime.seeds import integer_seed
+from adrem.types import Matrix
 
 Array = NDArray[np.float64]
-# No row's weight falls below this share of the mean: a class that vanished could not be learnt.
-LEAST_WEIGHT = 1e-3
-KERNEL_COPIES = 4  # distances, those of each pair once, and what is made on the way
-LOOK = 10  # steps between two looks at what could still be gained
+MIN_WEIGHT = 1e-3  # relative to the mean; keeps every class in the training
+KERNEL_COPIES = 4  # memory, in kernel matrices: distances, one triangle of them, and temporary arrays
+CHECK_INTERVAL = 10  # iterations between checks for convergence
 
 
 class _WeightedSource(LinearBaseline):
-    """The classifier of the source, with the weights that `_weigh` gives its rows."""
+    """The source classifier trained with the row weights of `_weigh`."""
 
     source_weight_: Array
 
     def _weigh(self, domains: Domains) -> Array:
         raise NotImplementedError
 
-    def _learn(self, domains: Domains) -> None:
-        super()._learn(domains)
-        weights = np.zeros(len(domains.weights))  # a row that the user gave no weight has none
+    def fit_domains(self, domains: Domains) -> None:
+        super().fit_domains(domains)
+        weights = np.zeros(len(domains.weights))  # rows of sample weight zero keep the weight zero
         weights[domains.weights > 0] = self.source_weight_
         self.source_weight_ = weights
 
     def _adapt(self, domains: Domains) -> None:
         n_source = len(domains.labels)
         weights = self._weigh(domains) if domains.adapts else np.ones(n_source)
-        self.source_weight_ = np.maximum(weights / weights.mean(), LEAST_WEIGHT)
-        head = self._train(domains.X_source, domains._replace(weights=domains.weights * self.source_weight_))
-        self.coef_, self.intercept_ = head.coef_, head.intercept_
+        self.source_weight_ = np.maximum(weights / weights.mean(), MIN_WEIGHT)
+        self._keep(self._train(domains.X_source, domains._replace(weights=domains.weights * self.source_weight_)))
 
 
 class ImportanceWeighting(_WeightedSource):
-    """The classifier of the source, each row weighted by how much more likely it is in the target.
+    """Importance weighting: weight each source row by its density ratio between target and source.
 
-    Logistic regression tells the domains apart. Its odds for the target estimate the ratio ``p_T(x) / p_S(x)`` of the
-    densities, up to a factor [1, 2]. Every row is judged by a classifier that was trained without
-    it: one that knows the row would be too sure, and with many features quite sure, of where it is from.
+    Logistic regression separates the domains. Its odds for the target estimate the density ratio ``p_T(x) / p_S(x)`` up
+    to a factor [1, 2]. Rows are scored by cross-validation: a classifier trained on a row would be overconfident about
+    its domain.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression.
+        Linear support vector machine or logistic regression.
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`; cross-validation counts rows by their weights.
+        As for `AdREM`; cross-validation uses the row weights.
     domain_C : "cv", float or list of floats, default="cv"
-        C of the classifier of the domains: of several, in rising order, the last before the log loss on rows that it
-        was not trained on rises.
+        C of the domain classifier; of several, in ascending order, the last before the cross-validated log loss rises.
     n_folds : int, default=5
-        Number of parts of the rows that are judged by a classifier of the others.
+        Number of cross-validation folds of the domain classifier.
     flattening : float, default=0.5
-        Power to which the ratios are raised, between 0, which leaves the source as it is, and 1, which is unbiased:
-        where the domains hardly overlap, a few rows of the source would be all that counts [1].
+        Exponent of the ratios, between 0 (no weighting) and 1 (unbiased). With 1, a few source rows dominate where the
+        domains hardly overlap [1].
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds.
+        Seed of the cross-validation folds.
 
     Attributes
     ----------
     domain_C_ : float
-        The C of the classifier of the domains.
+        C of the domain classifier.
     source_weight_ : ndarray of shape (n_source,)
-        Weights of the rows of the source, 1 on average.
+        Weights of the source rows, 1 on average.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `AdREM`, with one member.
 
@@ -129,88 +128,88 @@ class ImportanceWeighting(_WeightedSource):
         self.random_state = random_state
 
     def _weigh(self, domains: Domains) -> Array:
-        from adrem.machines.selection import GRID
+        from adrem.machines.regularization import GRID
 
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
         candidates = read_positive(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C), "domain_C")
         if min(n_source, n_target) < 2:
             raise ValueError(
-                f"ImportanceWeighting judges rows by classifiers of the others, and needs two rows of each domain: "
-                f"there are {n_source} of the source and {n_target} of the target."
+                f"ImportanceWeighting needs two rows of each domain: there are {n_source} of the source and {n_target} "
+                "of the target."
             )
-        judged = judge_domains(
-            domains.X_source, domains.X_target, candidates, self.n_folds, self.tol, whole_seed(self.random_state)
+        separated = separate_domains(
+            domains.X_source, domains.X_target, candidates, self.n_folds, self.tol, integer_seed(self.random_state)
         )
-        self.domain_C_ = judged.C
-        ratios = self.flattening * judged.scores[:n_source]
-        return np.asarray(np.exp(ratios - ratios.max()))  # their scale does not matter
+        self.domain_C_ = separated.C
+        log_ratios = self.flattening * separated.scores[:n_source]
+        return np.asarray(np.exp(log_ratios - log_ratios.max()))  # the scale does not matter
 
 
-class Judged(NamedTuple):
-    """How much every row looks like the target, those of the source first: log odds, and the C that they are due to."""
+class DomainScores(NamedTuple):
+    """Log odds of every row for the target, source rows first, and the C of the domain classifier."""
 
     scores: Array
     C: float
 
 
-def judge_domains(
+def separate_domains(
     X_source: Matrix, X_target: Matrix, candidates: Sequence[float], n_folds: int, tol: float, seed: int
-) -> Judged:
-    """Tell the domains apart, each row by a classifier of others: with the last C before their log loss rises."""
-    from adrem.machines._tables import stack
+) -> DomainScores:
+    """Score rows by cross-validated domain classifiers, with the last C before the log loss rises."""
+    from adrem.machines.tables import stack
 
     rows = stack([X_source, X_target])
     n_source, n_target = X_source.shape[0], X_target.shape[0]
     is_target = np.repeat([0, 1], [n_source, n_target])
     folds = StratifiedKFold(min(n_folds, n_source, n_target), shuffle=True, random_state=seed)
     parts = list(folds.split(is_target, is_target))
-    # Either domain counts as much as the other, however many rows it has: only then are the odds the ratio.
+    # Both domains have the same total weight; only then the odds are the density ratio.
     balance = np.where(is_target, 0.5 / n_target, 0.5 / n_source) * len(is_target)
-    best, best_loss = Judged(np.zeros(len(is_target)), float(candidates[0])), np.inf
+    best, best_loss = DomainScores(np.zeros(len(is_target)), float(candidates[0])), np.inf
     for C in sorted(candidates):
         scores = np.zeros(len(is_target))
-        for known, judged in parts:
+        for train, test in parts:
             model = SourceOnly("log_loss", C, tol)
-            model.fit(rows[known], is_target[known], sample_weight=balance[known])
-            scores[judged] = model.decision_function(rows[judged])
+            model.fit(rows[train], is_target[train], sample_weight=balance[train])
+            scores[test] = model.decision_function(rows[test])
         loss = float(balance @ np.logaddexp(0.0, np.where(is_target, -scores, scores)))
         if loss >= best_loss:
-            break  # the domains are overfitted from here on
-        best, best_loss = Judged(scores, C), loss
+            break  # larger C overfits
+        best, best_loss = DomainScores(scores, C), loss
     return best
 
 
 class KMM(_WeightedSource):
-    """Kernel mean matching: the weights under which the source has the mean of the target, in the space of a kernel.
+    """Kernel mean matching: weight source rows so that the domain means agree in the feature space of a kernel.
 
-    Minimized over the weights ``b`` of the rows of the source is [1]
+    The weights ``b`` of the source rows minimize [1]
 
     ``b' K b / 2 - k' b`` subject to ``0 <= b <= max_weight`` and ``|mean(b) - 1| <= eps``,
 
-    where ``K`` holds the kernel between rows of the source, ``k = n_source / n_target * sum_T kernel(x, t)``, and
+    where ``K`` is the kernel matrix of the source rows, ``k = n_source / n_target * sum_T kernel(x, t)``, and
     ``eps = (sqrt(n_source) - 1) / sqrt(n_source)``.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss"}, default="hinge"
-        A linear support vector machine, or logistic regression.
+        Linear support vector machine or logistic regression.
     C : "cv", float or list of floats, default="cv"
-        As for `AdREM`; cross-validation counts rows by their weights.
+        As for `AdREM`; cross-validation uses the row weights.
     kernel : {"rbf", "linear"}, default="rbf"
         ``exp(-||x - x'||^2 / (2 width^2))``, or the inner product.
     width : float or None, default=None
-        Width of the first; None is the median of the distances between rows of the source.
+        Width of the RBF kernel; None is the median distance between source rows.
     max_weight : float, default=1000.0
-        Largest weight.
+        Maximum weight.
     tol : float, default=0.1
-        Tolerance of the trainings, as liblinear's.
+        Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds that choose C.
+        Seed of the cross-validation folds for C.
 
     Attributes
     ----------
     source_weight_ : ndarray of shape (n_source,)
-        Weights of the rows of the source, 1 on average.
+        Weights of the source rows, 1 on average.
     classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `AdREM`, with one member.
 
@@ -261,22 +260,21 @@ class KMM(_WeightedSource):
         pull = across.sum(axis=1) * n_source / n_target
         eps = (np.sqrt(n_source) - 1.0) / np.sqrt(n_source)
         bounds = (n_source * (1.0 - eps), n_source * (1.0 + eps))
-        weights, reached = match_means(within, pull, self.max_weight, bounds)
-        if not reached:
-            warnings.warn(
-                "KMM's weights were given up before they were the best: scale the features, or give a smaller width.",
+        weights, converged = match_means(within, pull, self.max_weight, bounds)
+        if not converged:
+            warn_user(
+                "KMM did not converge. Scale the features or set a smaller width.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         return weights
 
     def _kernels(self, source: Matrix, target: Matrix) -> tuple[Array, Array]:
-        """The kernel between rows of the source, and between those and rows of the target."""
+        """Return the kernel matrices of the source rows, and of source and target rows."""
         n_source, n_target = source.shape[0], target.shape[0]
         check_room(
             KERNEL_COPIES * 8 * n_source * (n_source + n_target),
-            f"The kernel of {n_source} source rows with each other and with {n_target} target rows",
-            "give a part of the rows, or take ImportanceWeighting",
+            f"The kernel matrix of {n_source} source rows and {n_target} target rows",
+            "use fewer rows or ImportanceWeighting",
         )
         source, target = (_float64(rows) for rows in (source, target))
         if self.kernel == "linear":
@@ -292,16 +290,16 @@ class KMM(_WeightedSource):
 def match_means(
     K: Array, pull: Array, largest: float, bounds: tuple[float, float], tol: float = 1e-3, max_iter: int = 10_000
 ) -> tuple[Array, bool]:
-    """Minimize ``b' K b / 2 - pull' b`` with b between zero and a bound, and its sum between two others.
+    """Minimize ``b' K b / 2 - pull' b`` subject to ``0 <= b <= largest`` and bounds on ``sum(b)``.
 
-    By projected gradients with momentum, which starts anew wherever it leads uphill. It ends when what could still be
-    gained, a bound by the gradient, is down to `tol` of what it was at first; and says whether it was.
+    Projected gradient descent with momentum and restarts stops when the duality gap is `tol` times its first value.
+    Return the weights and whether it converged.
     """
-    # Two bounds of the largest eigenvalue.
+    # Two upper bounds of the largest eigenvalue.
     curvature = min(float(np.abs(K).sum(axis=1).max()), float(np.linalg.norm(K)))
     step = 1.0 / max(curvature, np.finfo(float).tiny)
     weights = ahead = project(np.ones(len(K)), largest, bounds)
-    wanted = tol * _possible_gain(K @ weights - pull, weights, largest, bounds)
+    target_gap = tol * _duality_gap(K @ weights - pull, weights, largest, bounds)
     momentum = 1.0
     for k in range(max_iter):
         moved = project(ahead - step * (K @ ahead - pull), largest, bounds)
@@ -311,20 +309,20 @@ def match_means(
         following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
         ahead = moved + (momentum - 1.0) / following * change
         weights, momentum = moved, following
-        if k % LOOK == 0 and _possible_gain(K @ weights - pull, weights, largest, bounds) <= wanted:
+        if k % CHECK_INTERVAL == 0 and _duality_gap(K @ weights - pull, weights, largest, bounds) <= target_gap:
             return weights, True
     return weights, False
 
 
-def _possible_gain(gradient: Array, weights: Array, largest: float, bounds: tuple[float, float]) -> float:
-    """A bound of how far the value lies above the minimum: as far as its slope falls towards any allowed weights."""
+def _duality_gap(gradient: Array, weights: Array, largest: float, bounds: tuple[float, float]) -> float:
+    """Return the Frank-Wolfe gap: an upper bound of the distance to the minimum, from the gradient."""
     order = np.argsort(gradient, kind="stable")
     allowed = np.full(len(gradient), largest)
-    allowed[gradient[order] >= 0] = 0.0  # in the order of the gradients, as long as they fall
+    allowed[gradient[order] >= 0] = 0.0  # the best vertex, in the order of the gradient
     sums = np.cumsum(allowed)
     allowed = np.minimum(allowed, np.maximum(bounds[1] - (sums - allowed), 0.0))
     lacking = bounds[0] - allowed.sum()
-    if lacking > 0:  # and further, where their sum is too small
+    if lacking > 0:  # the sum is below its lower bound
         room = largest - allowed
         before = np.cumsum(room) - room
         allowed += np.clip(lacking - before, 0.0, room)
@@ -332,16 +330,16 @@ def _possible_gain(gradient: Array, weights: Array, largest: float, bounds: tupl
 
 
 def project(weights: Array, largest: float, bounds: tuple[float, float]) -> Array:
-    """The nearest weights between zero and a bound whose sum lies between two others."""
+    """Project weights onto ``0 <= b <= largest`` and bounds on ``sum(b)``."""
     clipped = np.clip(weights, 0.0, largest)
     total = clipped.sum()
     if bounds[0] <= total <= bounds[1]:
         return clipped
-    wanted = bounds[0] if total < bounds[0] else bounds[1]
-    low, high = weights.min() - largest, weights.max()  # shifts that make all weights the largest, or zero
+    total = bounds[0] if total < bounds[0] else bounds[1]
+    low, high = weights.min() - largest, weights.max()  # shifts that set all weights to the maximum, or to zero
     for _ in range(100):
         shift = 0.5 * (low + high)
-        low, high = (shift, high) if np.clip(weights - shift, 0.0, largest).sum() > wanted else (low, shift)
+        low, high = (shift, high) if np.clip(weights - shift, 0.0, largest).sum() > total else (low, shift)
     return np.asarray(np.clip(weights - 0.5 * (low + high), 0.0, largest))
 
 

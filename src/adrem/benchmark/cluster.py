@@ -1,4 +1,4 @@
-"""Cells of the benchmark on the workers of a Dask cluster, which read the data where they are."""
+"""Run cells of the benchmark on the workers of a Dask cluster, which read the data themselves."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from itertools import islice
 from threading import Lock, Thread
 from typing import Any
 
-from adrem._cluster import Calls
-from adrem.benchmark.runner import Home, Outcome, Work, load_cached, protocol_of
+from adrem.benchmark.cells import CellResult, Home, Work, load_cached
+from adrem.benchmark.protocols import find_protocols
 from adrem.benchmark.store import Cell
 from adrem.exceptions import ClusterError, DamagedDataError, DataNotFoundError
+from adrem.runtime.cluster import Calls
 
-# Seconds in which a scheduler has to answer.
-ANSWER = 5
+CONNECT_TIMEOUT = 5  # seconds
 
-# A cell has its process to itself, as it has on one machine: others beside it would change its time and its warnings.
+# A cell has its process to itself, as without a cluster: other cells would change its time and its warnings.
 _one_at_a_time = Lock()
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """A client of the cluster at an address."""
+    """Connect to the scheduler at an address and yield the client."""
     try:
-        import distributed  # noqa: F401 - told before anything is tried
+        import distributed  # noqa: F401 - reported before anything is tried
     except ImportError as error:
         raise ImportError('A cluster needs Dask: pip install "adrem[dask]".') from error
-    client = _answer_of(address)
-    if not client:
+    client = _connect(address)
+    if client is None:
         raise ClusterError(
-            f"No Dask scheduler answers at {address or 'an empty address'}: give the one that `dask scheduler` tells, "
-            "such as tcp://host:8786."
+            f"No Dask scheduler answers at {address or 'an empty address'}: pass the address that `dask scheduler` "
+            "prints, such as tcp://host:8786."
         )
-    with client[0]:
-        yield client[0]
+    with client:
+        yield client
 
 
-def _answer_of(address: str) -> list[Any]:
-    """A client, or nothing where none can be had in time.
+def _connect(address: str) -> Any:
+    """Return a client, or None after a timeout.
 
-    In a thread, since Dask itself waits forever for something else that listens there and says nothing.
+    Dask itself waits forever for a server that accepts the connection and sends nothing; a thread can be left behind.
     """
     from distributed import Client
 
@@ -49,52 +49,48 @@ def _answer_of(address: str) -> list[Any]:
 
     def ask() -> None:
         with suppress(OSError, ValueError):
-            made.append(Client(address, timeout=ANSWER, set_as_default=False))
+            made.append(Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False))
 
     thread = Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(2 * ANSWER)
-    return made
-
-
-def count_workers(client: Any) -> int:
-    """How many workers a cluster has."""
-    return len(client.nthreads())
+    thread.join(2 * CONNECT_TIMEOUT)
+    return made[0] if made else None
 
 
 def check_workers(client: Any, cells: Iterable[Cell], home: Home) -> None:
     """Raise unless every worker has this version of the package and the data of the cells."""
     from adrem import __version__
 
-    checksums = {protocol_of(cell.task, cell.features).data: cell.data for cell in cells}
+    checksums = {find_protocols(cell.task, cell.features)[0].data: cell.data for cell in cells}
     workers = list(client.nthreads())
     if not workers:
-        raise ClusterError("The cluster has no workers: start some by `dask worker ADDRESS --nthreads 1`.")
-    looks = {
-        worker: client.submit(trouble, __version__, checksums, home, workers=[worker], pure=False) for worker in workers
+        raise ClusterError("The cluster has no workers: start some with `dask worker ADDRESS --nthreads 1`.")
+    checks = {
+        worker: client.submit(find_problem, __version__, checksums, home, workers=[worker], pure=False)
+        for worker in workers
     }
-    for worker, look in looks.items():
+    for worker, check in checks.items():
         try:
-            found = look.result()
+            problem = check.result()
         except ModuleNotFoundError as error:
-            found = f'has no module {error.name}: pip install "adrem[bench,dask]" there.'
-        if found:
-            raise ClusterError(f"Worker {worker} {found}")
+            problem = f'has no module {error.name}: pip install "adrem[bench,dask]" there.'
+        if problem:
+            raise ClusterError(f"Worker {worker} {problem}")
 
 
-def trouble(version: str, checksums: dict[str, str], home: Home) -> str:
-    """On a worker: what keeps it from running cells on these data, and what to do; nothing if it can."""
+def find_problem(version: str, checksums: dict[str, str], home: Home) -> str:
+    """On a worker: return what keeps it from running cells on these data, or an empty string."""
     from adrem import __version__
 
     if version != __version__:
-        return f"has adrem {__version__}, and {version} is needed: install it there."
+        return f"has adrem {__version__}, but {version} is needed: install it there."
     for name, checksum in checksums.items():
         try:
             differs = load_cached(name, home).checksum != checksum
         except DataNotFoundError:
             return (
-                f"has no files of {name}: set ADREM_DATA where the worker is started, or --data-home to a folder that "
-                "all machines see."
+                f"has no files of {name}: set ADREM_DATA where the worker is started, or use a data home that all "
+                "machines can read."
             )
         except DamagedDataError as error:
             return f"can't read its data: {error}"
@@ -104,26 +100,28 @@ def trouble(version: str, checksums: dict[str, str], home: Home) -> str:
 
 
 @dataclass(frozen=True)
-class Order:
-    """What to do with a cell."""
+class CellRunner:
+    """What a worker needs to run any cell."""
 
     work: Work
     home: Home
 
 
-def run_there(cells: Iterator[Cell], client: Any, home: Home, work: Work) -> Generator[tuple[Cell, Outcome]]:
-    """Give each cell with what it gave or why it failed, as they end; as many at a time as there are workers."""
-    with Calls(client, run_one, Order(work, home)) as calls:
-        for cell in islice(cells, count_workers(client)):
+def run_on_cluster(
+    cells: Iterator[Cell], client: Any, home: Home, work: Work
+) -> Generator[tuple[Cell, CellResult | Exception]]:
+    """Yield each cell with its result or error as they end, running as many at a time as there are workers."""
+    with Calls(client, run_one, CellRunner(work, home)) as calls:
+        for cell in islice(cells, len(client.nthreads())):
             calls.start(cell)
         for ended in calls.ended():
             yield ended
-            n_free = max(1, count_workers(client)) - len(calls)  # workers come and go
+            n_free = max(1, len(client.nthreads())) - len(calls)  # workers join and leave
             for cell in islice(cells, max(0, n_free)):
                 calls.start(cell)
 
 
-def run_one(order: Order, cell: Cell) -> Outcome:
+def run_one(runner: CellRunner, cell: Cell) -> CellResult:
     """On a worker: run a cell."""
     with _one_at_a_time:
-        return order.work(cell, order.home)
+        return runner.work(cell, runner.home)

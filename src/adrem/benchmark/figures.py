@@ -1,4 +1,4 @@
-"""The paper's figures, ours drawn over theirs, as PNG and SVG."""
+"""The paper's figures with our results, as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from adrem._files import written_whole
-from adrem.benchmark import curves, protocols, toys
+from adrem.benchmark import curves, toys
+from adrem.benchmark.cells import Home, Work, run_cell
 from adrem.benchmark.published import published_curve
-from adrem.benchmark.runner import Home, Work, run_cell
 from adrem.benchmark.store import Cell, Result
-from adrem.plotting._style import BLUE, VERMILLION, check_matplotlib
+from adrem.files.atomic import written_whole
+from adrem.plotting.style import BLUE, VERMILLION, check_matplotlib
 
 OURS, THEIRS = BLUE, VERMILLION
 Cells = Callable[[Home], tuple[list[Cell], dict[str, str]]]
@@ -27,7 +27,7 @@ MakeSeries = Callable[[dict[Cell, Result], str], Series]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: the cells that it needs, what runs one, and what draws it from their results."""
+    """A figure: its cells, the function that runs a cell, and the function that draws their results."""
 
     name: str
     title: str
@@ -39,15 +39,15 @@ class Figure:
 
 
 def ensemble_series(results: dict[Cell, Result], data: str) -> Series:
-    """Ensemble sizes, and accuracy and its spread over draws of members, both averaged over the pairs."""
+    """Return ensemble sizes, mean accuracy and standard deviation over resamples, averaged over the pairs."""
     cells = [result.values for cell, result in results.items() if cell.features == data]
     mean = np.mean([values["mean"] for values in cells], axis=0)
     std = np.mean([values["std"] for values in cells], axis=0)
-    return list(protocols.SIZES), mean.tolist(), std.tolist()
+    return list(curves.SIZES), mean.tolist(), std.tolist()
 
 
 def iteration_series(results: dict[Cell, Result], data: str) -> Series:
-    """Numbers of iterations, and accuracy of a single member and its spread, both averaged over the pairs."""
+    """Return numbers of iterations, mean accuracy of a member and standard deviation, averaged over the pairs."""
     by_number: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for cell, result in results.items():
         if cell.features == data:
@@ -58,11 +58,11 @@ def iteration_series(results: dict[Cell, Result], data: str) -> Series:
 
 
 def _shown(results: dict[Cell, Result]) -> list[str]:
-    return [data for data in protocols.PANELS if any(cell.features == data for cell in results)]
+    return [data for data in curves.PANELS if any(cell.features == data for cell in results)]
 
 
 def as_csv(name: str, series: MakeSeries, results: dict[Cell, Result]) -> str:
-    """The points of the curves, ours beside the paper's."""
+    """Return the points of the curves, ours beside the paper's."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("figure", "data", "x", "accuracy", "std", "published"))
@@ -101,7 +101,7 @@ FIGURES = {
     for figure in (
         Figure(
             "toy-rotated",
-            "a rotated target, and how the classifier turns",
+            "a rotated target, and how the classifier follows it",
             lambda picture, _: toys.draw_toy(picture, toys.rotated()),
             size=(12, 6.6),
         ),
@@ -136,21 +136,21 @@ FIGURES = {
 
 
 def find_figure(name: str) -> Figure:
-    """A figure by its name."""
+    """Find a figure by name."""
     if name not in FIGURES:
         raise ValueError(f"There is no figure {name!r}; known are {', '.join(FIGURES)}.")
     return FIGURES[name]
 
 
 def check_drawing(folder: Path) -> None:
-    """Raise, before any work, if a figure could not be drawn into a folder in the end."""
+    """Raise before any work if figures can't be drawn into a folder."""
     check_matplotlib("bench")
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is not a folder: name one for the pictures.")
+        raise NotADirectoryError(f"{folder} is not a folder: the figures need one.")
 
 
 def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path]:
-    """Draw a figure into a folder as PNG and SVG, with the points of its curves as CSV, and give their paths."""
+    """Draw a figure as PNG and SVG, write the points of its curves as CSV, and return the paths."""
     from matplotlib.figure import Figure as Picture
 
     picture = Picture(figsize=figure.size, layout="constrained")

@@ -1,4 +1,4 @@
-"""Classifiers of skada in the benchmark, each in a process of its own that may take only so much time and memory."""
+"""Classifiers of skada in the benchmark, each in a process with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ import scipy.sparse as sp
 import sklearn
 from numpy.typing import NDArray
 
-from adrem.benchmark.methods import Method
+from adrem.benchmark.method import Method
 from adrem.datasets import DomainPair
-from adrem.exceptions import MethodFailedError
+from adrem.exceptions import MethodFailedError, ParameterError
 
 PREFIX = "skada:"
 TIME_LIMIT = 60.0  # seconds for fit and predict
-MEMORY_LIMIT = 4 * 2**30  # bytes of addresses
-GRACE = 60.0  # seconds for the process to begin, which is not the method's fault
+MEMORY_LIMIT = 4 * 2**30  # bytes of address space
+START_LIMIT = 60.0  # seconds for the process to start
+SERVE = "import sys; from adrem.benchmark.peers import serve; serve(float(sys.argv[1]), int(sys.argv[2]))"
 
 
 @dataclass(frozen=True)
-class Report:
-    """What a peer took: seconds for fit and predict, and the most memory its process had at any time, in bytes."""
+class Usage:
+    """Seconds for fit and predict, and the peak memory of the process in bytes."""
 
     seconds: float
     peak_memory: int
@@ -38,45 +39,45 @@ class Report:
 
 @dataclass(frozen=True)
 class Peer(Method):
-    """A classifier of skada with its own defaults, under a limit of time and one of memory."""
+    """A classifier of skada with its own defaults."""
 
     time_limit: float = TIME_LIMIT
     memory_limit: int = MEMORY_LIMIT
 
     def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
-        """Labels for the target, and what they took."""
+        """Return labels for the target, and the time and memory that they took."""
         codes = np.unique(data.y_source, return_inverse=True)
         task = (self.name.removeprefix(PREFIX), data.X_source, codes[1], data.X_target, seed)
-        labels, report = _in_a_process(task, self.time_limit, self.memory_limit)
-        return codes[0][labels], report
+        labels, usage = _run_process(task, self.time_limit, self.memory_limit)
+        return codes[0][labels], usage
 
     def parameters(self) -> dict[str, Any]:
-        """The version of skada, and the limits."""
+        """Return the version of skada, and the limits."""
         return {"skada": _installed(), "time_limit": self.time_limit, "memory_limit": self.memory_limit}
 
 
 def find_peer(name: str) -> Peer:
-    """The peer of a name such as ``skada:OTMapping``."""
+    """Find a classifier of skada by a name such as ``skada:OTMapping``."""
     if _installed() is None:
-        raise ValueError(f"{name} needs skada: pip install skada.")
+        raise ParameterError(f"{name} needs skada: pip install skada.", "names")
     known = known_peers()
     if name.removeprefix(PREFIX) not in known:
-        raise ValueError(f"skada {_installed()} has no classifier for {name}; it has {', '.join(known)}.")
-    # Whatever it draws at random it draws by its own defaults: one run is what a user would get.
-    return Peer(name, f"{name.removeprefix(PREFIX)} of skada", _make_nothing, once=True)
+        raise ParameterError(f"skada {_installed()} has no classifier for {name}; it has {', '.join(known)}.", "names")
+    # It draws at random by its own defaults: one run is what a user would get.
+    return Peer(name, f"{name.removeprefix(PREFIX)} of skada", _refuse_to_make, once=True)
 
 
 def known_peers() -> list[str]:
-    """What skada has for classification: its ready pipelines, and its classifiers."""
-    with sklearn.config_context():  # it turns metadata routing on for everybody, which is not for us to do
+    """List what skada has for classification: its ready pipelines, and its classifiers."""
+    with sklearn.config_context():  # importing skada turns on metadata routing for the whole process
         import skada
 
     names = set(skada.__all__)
     return sorted(name for name in names if f"{name}Adapter" in names or name.endswith("Classifier"))
 
 
-def _make_nothing(_seed: int) -> Any:
-    raise NotImplementedError("A classifier of skada is fitted in a process of its own: call label(data, seed).")
+def _refuse_to_make(_seed: int) -> Any:
+    raise NotImplementedError("A classifier of skada is fitted in another process: call label(data, seed).")
 
 
 def _installed() -> str | None:
@@ -86,12 +87,12 @@ def _installed() -> str | None:
         return None
 
 
-def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Report]:
-    command = [sys.executable, "-m", "adrem.benchmark.peers", str(time_limit), str(memory_limit)]
+def _run_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Usage]:
+    command = [sys.executable, "-c", SERVE, str(time_limit), str(memory_limit)]
     try:
-        # The process ends itself; the time here is for one that can't.
-        done = subprocess.run(  # noqa: S603 - ourselves
-            command, input=pickle.dumps(task), capture_output=True, timeout=GRACE + time_limit, check=False
+        # The process ends itself; this limit is for one that can't.
+        done = subprocess.run(  # noqa: S603 - our own code
+            command, input=pickle.dumps(task), capture_output=True, timeout=START_LIMIT + time_limit, check=False
         )
     except subprocess.TimeoutExpired:
         raise MethodFailedError("timed out") from None
@@ -105,16 +106,16 @@ def _in_a_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -
     outcome = pickle.loads(done.stdout)  # noqa: S301 - of our own process
     if isinstance(outcome, str):
         raise MethodFailedError(outcome)
-    labels, report = outcome
-    return labels, report
+    labels, usage = outcome
+    return labels, usage
 
 
 def serve(time_limit: float, memory_limit: int) -> None:
-    """The life of a peer's process: get a task, and give back labels or why there are none."""
-    import skada  # noqa: F401 - so that loading it does not count
+    """Read a task from standard input, and write labels or the reason of the failure to standard output."""
+    import skada  # noqa: F401 - so that importing it does not count
 
     answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a peer prints is no answer
+    os.dup2(2, 1)  # what skada prints is not part of the answer
     content = sys.stdin.buffer.read()
     _limit(time_limit, memory_limit)
     is_sparse = False
@@ -124,16 +125,16 @@ def serve(time_limit: float, memory_limit: int) -> None:
         outcome: Any = _label(*task)
     except MemoryError:
         outcome = "out of memory"
-    except Exception as error:  # whatever it is, it is the peer's result
+    except Exception as error:  # any failure is a result of the benchmark
         outcome = _reason(error, is_sparse)
     with answer:
         pickle.dump(outcome, answer)
 
 
-def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Report]:
+def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Usage]:
     import skada
 
-    np.random.seed(seed)  # noqa: NPY002 - skada draws from numpy's global state, and this process is its own
+    np.random.seed(seed)  # noqa: NPY002 - skada draws from numpy's global state
     n_target = X_target.shape[0]
     rows = sp.csr_matrix(sp.vstack([X_source, X_target])) if sp.issparse(X_source) else np.vstack([X_source, X_target])
     y = np.concatenate([codes, np.full(n_target, -1)])
@@ -144,7 +145,7 @@ def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tu
         model = getattr(skada, name)()
         model.fit(rows, y, sample_domain=domain)
         labels = np.asarray(model.predict(rows[len(codes) :], sample_domain=domain[len(codes) :]), dtype=np.intp)
-    return labels, Report(perf_counter() - begin, _peak_memory())
+    return labels, Usage(perf_counter() - begin, _peak_memory())
 
 
 def _reason(error: Exception, is_sparse: bool) -> str:
@@ -157,12 +158,12 @@ def _reason(error: Exception, is_sparse: bool) -> str:
 
 
 def _limit(seconds: float, n_bytes: int) -> None:
-    """From now on, let this process take only so much more time, and so much memory in all."""
+    """Limit the time that this process may still take, and its memory."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))  # ends the process, whatever it is at
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
@@ -173,10 +174,3 @@ def _peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-if __name__ == "__main__":
-    # By its full name: what is pickled here is looked up under that.
-    from adrem.benchmark.peers import serve as serve_by_name
-
-    serve_by_name(float(sys.argv[1]), int(sys.argv[2]))

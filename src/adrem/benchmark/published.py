@@ -1,4 +1,4 @@
-"""What others measured: the tables and curves that the paper and its predecessors print."""
+"""Published tables and curves of the paper and its predecessors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ AVERAGE = "avg"
 
 
 class Value(NamedTuple):
-    """A published accuracy in percent, and who published it."""
+    """A published accuracy in percent, and its source."""
 
     accuracy: float
     source: str
 
 
 class Line(NamedTuple):
-    """A published method of a table that the package does not run, or not on these features."""
+    """Published accuracies of a method, by pair."""
 
     method: str
     features: str
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point of a published curve, in percent; not all curves have a spread."""
+    """A point of a published curve, in percent. Some curves have no standard deviation."""
 
     x: int
     accuracy: float
@@ -44,7 +44,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def published_values(table: str, features: str, method: Method) -> dict[str, Value]:
-    """What is published of a method of ours, by pair; empty where nothing is known."""
+    """Return the published values of a method of the package, by pair."""
     return {
         row["pair"]: Value(float(row["accuracy"]), row["source"])
         for row in _rows("published_tables.csv")
@@ -53,7 +53,7 @@ def published_values(table: str, features: str, method: Method) -> dict[str, Val
 
 
 def published_elsewhere(table: str, features: str, ours: list[Method], all_features: set[str]) -> list[Line]:
-    """The other published lines of a table: methods that are not among ours, or features that no table of ours has."""
+    """Return the published lines of a table for other methods, and for features that the package does not run."""
     known = {name for method in ours for name in method.published}
     lines: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in _rows("published_tables.csv"):
@@ -65,7 +65,7 @@ def published_elsewhere(table: str, features: str, ours: list[Method], all_featu
 
 
 def published_curve(figure: str, data: str) -> list[Point]:
-    """A curve of the paper's sensitivity figures."""
+    """Return a curve of the paper's sensitivity figures."""
     return [
         Point(int(row["x"]), float(row["accuracy"]), float(row["std"]) if row["std"] else None)
         for row in _rows("published_figures.csv")

@@ -1,4 +1,4 @@
-"""From stored cells to the numbers of a table: means, spreads, what is published, and who beats whom."""
+"""Summarize stored cells as a table: means, standard deviations, published values and comparisons."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from adrem.benchmark.protocols import PROTOCOLS, Protocol, find_protocols
 from adrem.benchmark.published import AVERAGE, Line, Value, published_elsewhere, published_values
 from adrem.benchmark.store import Cell, Result
 
-MARKED = 2.0  # standard errors beyond which a difference from the published value is marked
+MARKED_ERRORS = 2.0  # standard errors beyond which a difference from the published value is marked
+ROUNDING = 0.05  # published values have one decimal
+PAPERS_METHOD = "adrem-svm"
+MAX_ALL_COMPARED = 4  # with more methods, each is compared with PAPERS_METHOD only
+
+Place = tuple[str, str]  # method and pair
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A method on a pair: mean accuracy and its standard deviation over the repetitions, in percent."""
+class TableCell:
+    """The mean accuracy of a method on a pair and its standard deviation over the repetitions, in percent."""
 
     repeats: int
     accuracy: float
@@ -35,20 +40,15 @@ class Entry:
 
     @property
     def differs(self) -> bool:
-        """Whether ours lies more than two of its standard errors from the published value, which has its last digit."""
+        """Whether the mean is more than two standard errors, and the rounding, from the published value."""
         if self.difference is None or self.std is None:
             return False
-        return abs(self.difference) > MARKED * self.std / sqrt(self.repeats) + ROUNDING
-
-
-ROUNDING = 0.05  # published values have one decimal
-PAPERS_METHOD = "adrem-svm"
-ALL_COMPARED = 4  # methods of which every two are compared
+        return abs(self.difference) > MARKED_ERRORS * self.std / sqrt(self.repeats) + ROUNDING
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods over the pairs: how often the first wins, ties and loses, and Wilcoxon's p of the differences."""
+    """Wins, ties and losses of the first of two methods over the pairs, and the p-value of Wilcoxon's test."""
 
     first: str
     second: str
@@ -60,31 +60,31 @@ class Comparison:
 
 @dataclass(frozen=True)
 class TableResult:
-    """All numbers of a table with one kind of features. The average is there once all its pairs are."""
+    """A table with one kind of features. It has an average once all its pairs are finished."""
 
     protocol: Protocol
     methods: list[Method]
-    entries: dict[tuple[str, str], Entry]
+    cells: dict[Place, TableCell]
     comparisons: list[Comparison]
     elsewhere: list[Line]
     finished: str
-    failures: dict[tuple[str, str], str] = field(default_factory=dict)
+    failures: dict[Place, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
-        """Pairs that any method was run on, and the average."""
-        reached = {pair for _, pair in (*self.entries, *self.failures)}
+        """The pairs that any method was run on, and the average."""
+        reached = {pair for _, pair in (*self.cells, *self.failures)}
         return [name for name in (*self.protocol.pairs, AVERAGE) if name in reached]
 
     def best(self, column: str) -> float | None:
-        """The highest accuracy of a column, where there are several that can be compared."""
-        entries = {method: entry for (method, name), entry in self.entries.items() if name == column}
-        comparable = len(entries) > 1 and _comparable(self.protocol, self.methods, entries)
-        return max(round(entry.accuracy, 1) for entry in entries.values()) if comparable else None
+        """Return the highest accuracy of a column if it has several comparable ones."""
+        cells = {method: cell for (method, name), cell in self.cells.items() if name == column}
+        comparable = len(cells) > 1 and _comparable(self.protocol, self.methods, cells)
+        return max(round(cell.accuracy, 1) for cell in cells.values()) if comparable else None
 
 
 def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Result]) -> TableResult:
-    """The numbers of a table, from those of its cells that are finished."""
+    """Summarize the finished cells of a table."""
     accuracies: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     failures = {}
     finished = ""
@@ -98,53 +98,56 @@ def summarize(protocol: Protocol, methods: list[Method], results: dict[Cell, Res
             accuracies[cell.method][cell.pair][cell.repetition] = result.values["accuracy"]
     reached = {*accuracies, *(method for method, _ in failures)}
     shown = [method for method in methods if method.name in reached]
-    entries = {}
+    cells = {}
     for method in shown:
         known = published_values(protocol.table, protocol.features, method)
         for pair, runs in _with_average(accuracies[method.name], protocol).items():
-            entries[method.name, pair] = _entry(list(runs.values()), known.get(pair))
-    return _table(protocol, shown, entries, finished, failures)
+            cells[method.name, pair] = _cell(list(runs.values()), known.get(pair))
+    return _table(protocol, shown, cells, finished, failures)
 
 
 def read_results(text: str) -> list[TableResult]:
-    """Tables from the CSV that they were written to."""
-    entries: dict[tuple[str, str], dict[tuple[str, str], Entry]] = defaultdict(dict)
-    failures: dict[tuple[str, str], dict[tuple[str, str], str]] = defaultdict(dict)
+    """Read tables from the CSV that they were written to."""
+    cells: dict[tuple[str, str], dict[Place, TableCell]] = defaultdict(dict)
+    failures: dict[tuple[str, str], dict[Place, str]] = defaultdict(dict)
     for row in csv.DictReader(text.splitlines()):
+        key, place = (row["table"], row["features"]), (row["method"], row["pair"])
         if row.get("failure"):
-            failures[row["table"], row["features"]][row["method"], row["pair"]] = row["failure"]
-        if not row["accuracy"]:
-            continue
-        known = Value(float(row["published"]), row["published_source"]) if row["published"] else None
-        std = float(row["std"]) if row["std"] else None
-        entry = Entry(int(row["repeats"]), float(row["accuracy"]), std, known)
-        entries[row["table"], row["features"]][row["method"], row["pair"]] = entry
+            failures[key][place] = row["failure"]
+        if row["accuracy"]:
+            cells[key][place] = _read_cell(row)
     tables = []
-    for key in dict.fromkeys([*entries, *failures]):
-        methods = find_methods(dict.fromkeys(method for method, _ in (*entries[key], *failures[key])))
+    for key in dict.fromkeys([*cells, *failures]):
+        methods = find_methods(dict.fromkeys(method for method, _ in (*cells[key], *failures[key])))
         [protocol] = find_protocols(*key)
         once = {method.name for method in methods if method.once}
-        repeats = [entry.repeats for (name, _), entry in entries[key].items() if name not in once]
+        repeats = [cell.repeats for (name, _), cell in cells[key].items() if name not in once]
         protocol = replace(protocol, repeats=max(repeats, default=protocol.repeats))
-        tables.append(_table(protocol, methods, entries[key], "", failures[key]))
+        tables.append(_table(protocol, methods, cells[key], "", failures[key]))
     return tables
+
+
+def _read_cell(row: dict[str, str]) -> TableCell:
+    known = Value(float(row["published"]), row["published_source"]) if row["published"] else None
+    std = float(row["std"]) if row["std"] else None
+    return TableCell(int(row["repeats"]), float(row["accuracy"]), std, known)
 
 
 def _table(
     protocol: Protocol,
     methods: list[Method],
-    entries: dict[tuple[str, str], Entry],
+    cells: dict[Place, TableCell],
     finished: str,
-    failures: dict[tuple[str, str], str],
+    failures: dict[Place, str],
 ) -> TableResult:
     features = {p.features for p in PROTOCOLS if p.table == protocol.table}
     elsewhere = published_elsewhere(protocol.table, protocol.features, methods, features)
-    comparisons = _compare(protocol, methods, entries)
-    return TableResult(protocol, methods, entries, comparisons, elsewhere, finished, failures)
+    comparisons = _compare(protocol, methods, cells)
+    return TableResult(protocol, methods, cells, comparisons, elsewhere, finished, failures)
 
 
 def _with_average(runs: dict[str, dict[int, float]], protocol: Protocol) -> dict[str, dict[int, float]]:
-    """The runs of every pair, and the means over the pairs of those repetitions that every pair has."""
+    """Return the runs of each pair, and the means over the pairs for repetitions that all pairs have."""
     ordered = {pair: runs[pair] for pair in protocol.pairs if pair in runs}
     if len(ordered) < len(protocol.pairs):
         return ordered
@@ -153,44 +156,46 @@ def _with_average(runs: dict[str, dict[int, float]], protocol: Protocol) -> dict
     return {**ordered, AVERAGE: means} if means else ordered
 
 
-def _entry(values: list[float], known: Value | None) -> Entry:
+def _cell(values: list[float], known: Value | None) -> TableCell:
     std = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return Entry(len(values), float(np.mean(values)), std, known)
+    return TableCell(len(values), float(np.mean(values)), std, known)
 
 
-def _comparable(protocol: Protocol, methods: list[Method], entries: dict[str, Entry]) -> bool:
-    """Whether methods were run equally often on a pair, or each as often as it is to be."""
+def _comparable(protocol: Protocol, methods: list[Method], cells: dict[str, TableCell]) -> bool:
+    """Return whether methods were run equally often on a pair, or each as often as planned."""
     planned = {method.name: protocol.repeats_of(method) for method in methods}
-    complete = all(entry.repeats == planned[method] for method, entry in entries.items())
-    return complete or len({entry.repeats for entry in entries.values()}) == 1
+    complete = all(cell.repeats == planned[method] for method, cell in cells.items())
+    return complete or len({cell.repeats for cell in cells.values()}) == 1
 
 
-def _compare(protocol: Protocol, methods: list[Method], entries: dict[tuple[str, str], Entry]) -> list[Comparison]:
-    """Every two methods; of many, each with the paper's own."""
+def _compare(protocol: Protocol, methods: list[Method], cells: dict[Place, TableCell]) -> list[Comparison]:
+    """Compare every two methods; of many, each with the paper's."""
     names = [method.name for method in methods]
-    many = len(names) > ALL_COMPARED and PAPERS_METHOD in names
-    comparisons = []
-    for first, second in combinations(names, 2):
-        if many and PAPERS_METHOD not in (first, second):
-            continue
-        pairs = [
-            p
-            for p in protocol.pairs
-            if (first, p) in entries
-            and (second, p) in entries
-            and _comparable(protocol, methods, {m: entries[m, p] for m in (first, second)})
-        ]
-        # To a millionth of a percent: means of equal accuracies may differ in their last bits.
-        differences = np.round([entries[first, p].accuracy - entries[second, p].accuracy for p in pairs], 6)
-        if len(differences):
-            wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
-            p = signed_rank_p(differences[differences != 0])
-            comparisons.append(Comparison(first, second, wins, len(differences) - wins - losses, losses, p))
-    return comparisons
+    many = len(names) > MAX_ALL_COMPARED and PAPERS_METHOD in names
+    compared = [two for two in combinations(names, 2) if not many or PAPERS_METHOD in two]
+    differences = {two: _differences(protocol, methods, cells, *two) for two in compared}
+    return [_comparison(*two, values) for two, values in differences.items() if len(values)]
+
+
+def _differences(
+    protocol: Protocol, methods: list[Method], cells: dict[Place, TableCell], first: str, second: str
+) -> NDArray[np.float64]:
+    """Return the differences in accuracy on the pairs where two methods are comparable."""
+    both = [(cells.get((first, pair)), cells.get((second, pair))) for pair in protocol.pairs]
+    values = [
+        a.accuracy - b.accuracy for a, b in both if a and b and _comparable(protocol, methods, {first: a, second: b})
+    ]
+    return np.round(values, 6)  # means of equal accuracies may differ in their last bits
+
+
+def _comparison(first: str, second: str, differences: NDArray[np.float64]) -> Comparison:
+    wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
+    p = signed_rank_p(differences[differences != 0])
+    return Comparison(first, second, wins, len(differences) - wins - losses, losses, p)
 
 
 def signed_rank_p(differences: NDArray[np.float64]) -> float:
-    """Wilcoxon's two-sided p: over all ways to give the ranks signs, exact with ties too, whatever scipy's version."""
+    """Return the two-sided p-value of Wilcoxon's test over all signs of the ranks: exact with ties too."""
     n = len(differences)
     ranks = rankdata(np.abs(differences))
     signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)

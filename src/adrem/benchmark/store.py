@@ -1,4 +1,4 @@
-"""Finished cells of the benchmark, in one SQLite file: each is there whole or not at all."""
+"""Stored results of the benchmark: one SQLite file, one transaction per cell."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from adrem.exceptions import DamagedDataError
 
-WAIT = 60.0  # seconds for which one run waits until another has written
-MEND = "Make room there, or name another folder by --cache."
+LOCK_TIMEOUT = 60.0  # seconds
+ADVICE = "Make room there, or use another folder."
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
     key TEXT PRIMARY KEY, task TEXT, features TEXT, pair TEXT, repetition INTEGER, method TEXT, data TEXT,
@@ -26,10 +26,10 @@ CREATE TABLE IF NOT EXISTS cells (
 
 @dataclass(frozen=True)
 class Cell:
-    """One result to be had: a table or figure, its features, a pair, a repetition, and a method.
+    """A unit of work: a table or figure, its features, a pair, a repetition and a method.
 
-    `data` is the checksum of the data set. `identity` holds all else that the result depends on, as JSON: the
-    protocol's draw and scaling, the method's parameters and its version.
+    `data` is the checksum of the data set. `identity` has the rest that the result depends on, as JSON: the draw and
+    the scaling of the protocol, the parameters and the version of the method.
     """
 
     task: str
@@ -47,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """What a cell gave: the numbers, the seconds it took, and when it was finished."""
+    """The result of a cell: its values, the seconds it took and the time it was finished."""
 
     values: dict[str, Any]
     seconds: float
@@ -55,46 +55,46 @@ class Result:
 
 
 class Store:
-    """A folder's file of finished cells. Several processes may read and write it at a time."""
+    """The stored results of a folder. Several processes may read and write it at the same time."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "results.sqlite"
         if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is not a folder: name one for the results.")
+            raise NotADirectoryError(f"{folder} is not a folder: the results need one.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OSError(f"{folder} can't be made: {error.strerror}. {MEND}") from error
+            raise OSError(f"{folder} can't be created: {error.strerror}. {ADVICE}") from error
         with self._opened() as connection:
             connection.execute(SCHEMA)
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction, and SQLite's errors as errors that say what to do."""
+        """Open a connection for one transaction; translate SQLite's errors."""
         try:
-            with closing(sqlite3.connect(self.path, timeout=WAIT)) as connection, connection:
+            with closing(sqlite3.connect(self.path, timeout=LOCK_TIMEOUT)) as connection, connection:
                 yield connection
-        except sqlite3.OperationalError as error:  # locked, full, not to be written: nothing is wrong with the file
-            raise OSError(f"{self.path} can't be used now: {error}. {MEND}") from error
+        except sqlite3.OperationalError as error:  # locked, full or read-only: the file itself is sound
+            raise OSError(f"{self.path} can't be used now: {error}. {ADVICE}") from error
         except sqlite3.DatabaseError as error:
             raise DamagedDataError(
-                f"{self.path} is not a cache of results ({error}): delete it, or name another."
+                f"{self.path} is not a file of results ({error}): delete it, or use another folder."
             ) from error
 
     def check_writable(self) -> None:
-        """Raise where results could be read and not be stored, before any is computed."""
+        """Raise before any computation if results can't be stored."""
         with self._opened() as connection:
-            connection.execute("UPDATE cells SET key = key WHERE 0")  # changes no row, and has to be allowed to
+            connection.execute("UPDATE cells SET key = key WHERE 0")  # changes no row, but needs write access
 
     def put(self, cell: Cell, values: dict[str, Any], seconds: float) -> None:
-        """Store a result at once; SQLite's transaction makes it whole or absent."""
+        """Store a result."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = (cell.key, *asdict(cell).values(), json.dumps(values), seconds, now)
         with self._opened() as connection:
             connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, cells: Iterable[Cell]) -> dict[Cell, Result]:
-        """The results of those cells that are finished."""
+        """Return the results of the cells that are stored."""
         found = {}
         with self._opened() as connection:
             for cell in cells:
@@ -106,7 +106,7 @@ class Store:
         return found
 
     def last_data(self, task: str, features: str) -> str | None:
-        """The checksum of the data of the newest result, for when the data are not at hand."""
+        """Return the checksum of the data of the newest result, for use without the data."""
         with self._opened() as connection:
             row = connection.execute(
                 "SELECT data FROM cells WHERE task = ? AND features = ? ORDER BY finished DESC, rowid DESC LIMIT 1",

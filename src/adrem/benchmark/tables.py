@@ -1,37 +1,31 @@
-"""A table of results for a terminal, and as Markdown, CSV, LaTeX and HTML."""
+"""Tables of results as plain text, Markdown, CSV, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from adrem.benchmark.published import AVERAGE, Line, published_values
-from adrem.benchmark.results import Comparison, Entry, TableResult
+from adrem.benchmark.results import Comparison, TableCell, TableResult
 
+TABLE_FORMATS = ("table", "md", "csv", "latex", "html")
 CSV_HEADER = (
-    "table",
-    "features",
-    "method",
-    "pair",
-    "repeats",
-    "accuracy",
-    "std",
-    "published",
-    "published_source",
-    "failure",
+    *("table", "features", "method", "pair", "repeats", "accuracy", "std"),
+    *("published", "published_source", "failure"),
 )
-NONE = "-"
+NO_VALUE = "-"
 FAILED = "fail"
-NOTHING = "Nothing is finished yet."
-ELSEWHERE = "Published by others, not run here (other features in brackets)"
+NO_RESULTS = "No results yet."
+ELSEWHERE = "Published results of other methods (other features in parentheses)"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A cell of text, and whether it is the best of its column or far from the published value."""
+    """The text of a cell, and whether it is the best of its column or far from the published value."""
 
     text: str
     best: bool = False
@@ -40,7 +34,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table; an indented one says more about the line above it."""
+    """A row of a table; an indented one belongs to the row above."""
 
     label: str
     cells: list[Mark]
@@ -49,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Grid:
-    """What all forms of a table show."""
+    """The content of a table, whatever the format."""
 
     title: str
     subtitle: str
@@ -61,7 +55,7 @@ class Grid:
 
 
 def make_grid(result: TableResult) -> Grid:
-    """Lay a result out: a line a method, with its spread, the published value and the difference below it."""
+    """Lay out a result: a row per method, with its deviation, the published value and the difference below."""
     columns = result.columns
     rows = [row for method in result.methods for row in _method_rows(result, method.name, columns)]
     elsewhere = [
@@ -69,7 +63,7 @@ def make_grid(result: TableResult) -> Grid:
         for line in result.elsewhere
     ]
     sources = "; ".join(dict.fromkeys(line.source for line in result.elsewhere))
-    repeats = sorted({entry.repeats for entry in result.entries.values()})
+    repeats = sorted({cell.repeats for cell in result.cells.values()})
     runs = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}" if repeats else "no"
     subtitle = f"Accuracy on the target in percent, mean and standard deviation over {runs} repetition(s)"
     title = f"{result.protocol.name}: {result.protocol.title}"
@@ -81,60 +75,65 @@ def _foreign_label(line: Line, features: str) -> str:
 
 
 def _method_rows(result: TableResult, name: str, columns: list[str]) -> list[Row]:
-    entries = [result.entries.get((name, column)) for column in columns]
+    cells = [result.cells.get((name, column)) for column in columns]
     accuracies = [
-        _accuracy(entry, result.best(column), (name, column) in result.failures)
-        for entry, column in zip(entries, columns, strict=True)
+        _accuracy(cell, result.best(column), (name, column) in result.failures)
+        for cell, column in zip(cells, columns, strict=True)
     ]
     more = [
-        Row("±", [_number(entry.std if entry else None) for entry in entries], indented=True),
-        Row("published", [_number(_published(entry)) for entry in entries], indented=True),
-        Row("difference", [_difference(entry) for entry in entries], indented=True),
+        Row("±", [_number(cell.std if cell else None) for cell in cells], indented=True),
+        Row("published", [_number(_published(cell)) for cell in cells], indented=True),
+        Row("difference", [_difference(cell) for cell in cells], indented=True),
     ]
-    return [Row(name, accuracies), *(row for row in more if any(mark.text != NONE for mark in row.cells))]
+    return [Row(name, accuracies), *(row for row in more if any(mark.text != NO_VALUE for mark in row.cells))]
 
 
-def _accuracy(entry: Entry | None, best: float | None, failed: bool) -> Mark:
-    if entry is None:
-        return Mark(FAILED if failed else NONE)
-    return Mark(f"{entry.accuracy:.1f}", best=best is not None and round(entry.accuracy, 1) == best)
+def _accuracy(cell: TableCell | None, best: float | None, failed: bool) -> Mark:
+    if cell is None:
+        return Mark(FAILED if failed else NO_VALUE)
+    return Mark(f"{cell.accuracy:.1f}", best=best is not None and round(cell.accuracy, 1) == best)
 
 
-def _published(entry: Entry | None) -> float | None:
-    return entry.published.accuracy if entry is not None and entry.published is not None else None
+def _published(cell: TableCell | None) -> float | None:
+    return cell.published.accuracy if cell is not None and cell.published is not None else None
 
 
 def _number(value: float | None) -> Mark:
-    return Mark(NONE if value is None else f"{value:.1f}")
+    return Mark(NO_VALUE if value is None else f"{value:.1f}")
 
 
-def _difference(entry: Entry | None) -> Mark:
-    if entry is None or entry.difference is None:
-        return Mark(NONE)
-    return Mark(f"{round(entry.difference, 1) + 0.0:+.1f}", far=entry.differs)  # + 0.0: no negative zero
+def _difference(cell: TableCell | None) -> Mark:
+    if cell is None or cell.difference is None:
+        return Mark(NO_VALUE)
+    return Mark(f"{round(cell.difference, 1) + 0.0:+.1f}", far=cell.differs)  # + 0.0: no negative zero
 
 
 def _notes(result: TableResult) -> list[str]:
-    notes = []
-    if result.comparisons:
-        pairs = max(c.wins + c.ties + c.losses for c in result.comparisons)
-        notes.append(f"Methods against each other over {pairs} pair(s), with Wilcoxon's signed-rank test:")
-        notes += [_sentence(comparison) for comparison in result.comparisons]
-    notes += _failure_notes(result)
-    sources: dict[str, list[str]] = {}
-    for (method, _), entry in result.entries.items():
-        if entry.published is not None and method not in sources.setdefault(entry.published.source, []):
-            sources[entry.published.source].append(method)
-    notes += [f"Published values of {', '.join(methods)}: {source}." for source, methods in sources.items()]
-    protocol = result.protocol
-    silent = [m.name for m in result.methods if not published_values(protocol.table, protocol.features, m)]
-    if silent:
-        notes.append(f"No published value is known for {', '.join(silent)}.")
+    notes = [*_comparison_notes(result), *_failure_notes(result), *_source_notes(result)]
     if AVERAGE not in result.columns:
-        notes.append("No average: not all pairs are there.")
+        notes.append("No average: not all pairs are finished.")
     if result.finished:
-        notes.append(f"Last result of {result.finished[:10]}.")
+        notes.append(f"Last result: {result.finished[:10]}.")
     return notes
+
+
+def _comparison_notes(result: TableResult) -> list[str]:
+    if not result.comparisons:
+        return []
+    pairs = max(c.wins + c.ties + c.losses for c in result.comparisons)
+    head = f"Comparison of methods over {pairs} pair(s), Wilcoxon's signed-rank test:"
+    return [head, *map(_sentence, result.comparisons)]
+
+
+def _source_notes(result: TableResult) -> list[str]:
+    sources: dict[str, list[str]] = {}
+    for (method, _), cell in result.cells.items():
+        if cell.published is not None and method not in sources.setdefault(cell.published.source, []):
+            sources[cell.published.source].append(method)
+    notes = [f"Published values of {', '.join(methods)}: {source}." for source, methods in sources.items()]
+    protocol = result.protocol
+    unknown = [m.name for m in result.methods if not published_values(protocol.table, protocol.features, m)]
+    return [*notes, f"No published value is known for {', '.join(unknown)}."] if unknown else notes
 
 
 def _failure_notes(result: TableResult) -> list[str]:
@@ -151,16 +150,16 @@ def _sentence(c: Comparison) -> str:
 
 
 LEGEND = (
-    "* best of its column; ! more than two standard errors of ours (and its rounding) from the published value; "
-    "- none, or none that we know."
+    "* best of its column; ! more than two standard errors (and the rounding) from the published value; "
+    "- no value, or none known."
 )
 
 
 def as_text(result: TableResult, width: int = 80) -> str:
-    """For a terminal: as many columns side by side as it is wide."""
+    """Return plain text: blocks of as many columns as fit into the width."""
     grid = make_grid(result)
     if not grid.rows:
-        return "\n".join(_wrapped([grid.title, f"  {NOTHING}"], width)) + "\n"
+        return "\n".join(_wrapped([grid.title, f"  {NO_RESULTS}"], width)) + "\n"
     lines = [*_wrapped([grid.title, grid.subtitle], width), *_blocks(grid.rows, grid.header, width)]
     lines += ["", *_wrapped([LEGEND, *grid.notes], width)]
     if grid.elsewhere:
@@ -185,13 +184,11 @@ def _blocks(rows: list[Row], header: list[str], width: int) -> list[str]:
 
 
 def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
-    import textwrap
-
     return [line for s in sentences for line in textwrap.wrap(s, width, subsequent_indent="  ")]
 
 
 def as_markdown(result: TableResult) -> str:
-    """Bold for the best, an exclamation mark for what is far from the published value."""
+    """Return Markdown: bold for the best, an exclamation mark for values far from the published one."""
     grid = make_grid(result)
 
     def cell(mark: Mark) -> str:
@@ -205,7 +202,7 @@ def as_markdown(result: TableResult) -> str:
         ]
 
     if not grid.rows:
-        return f"### {grid.title}\n\n{NOTHING}\n"
+        return f"### {grid.title}\n\n{NO_RESULTS}\n"
     lines = [f"### {grid.title}", "", f"{grid.subtitle}.", "", *table(grid.rows), ""]
     lines += [f"- {note}" for note in ["Bold: best of its column. " + LEGEND.partition("; ")[2], *grid.notes]]
     if grid.elsewhere:
@@ -214,11 +211,11 @@ def as_markdown(result: TableResult) -> str:
 
 
 def as_latex(result: TableResult) -> str:
-    """A table environment that needs nothing but booktabs."""
+    """Return a LaTeX table environment; it needs the package booktabs."""
     grid = make_grid(result)
 
     def cell(mark: Mark) -> str:
-        text = mark.text.replace("-", "$-$") if mark.text.startswith("-") and mark.text != NONE else mark.text
+        text = mark.text.replace("-", "$-$") if mark.text.startswith("-") and mark.text != NO_VALUE else mark.text
         return rf"\textbf{{{text}}}" if mark.best else rf"{text}$^\ast$" if mark.far else text
 
     def lines(rows: list[Row]) -> list[str]:
@@ -231,7 +228,7 @@ def as_latex(result: TableResult) -> str:
         return "std." if row.label == "±" else row.label
 
     if not grid.rows:
-        return f"% {grid.title}: {NOTHING}\n"
+        return f"% {grid.title}: {NO_RESULTS}\n"
     arrows = [name.replace("-", r"$\to$") for name in grid.header]
     body = [r"\toprule", " & ".join(["method", *arrows]) + r" \\", r"\midrule", *lines(grid.rows)]
     if grid.elsewhere:
@@ -280,7 +277,7 @@ td.far::after { content: "!"; position: absolute; margin-left: .15rem; }
 
 
 def as_html(results: Iterable[TableResult]) -> str:
-    """One page without anything from outside, for screens of any width, light and dark."""
+    """Return one self-contained HTML page, for any screen width, light and dark."""
     grids = [make_grid(result) for result in results]
     title = ", ".join(grid.title.partition(":")[0] for grid in grids)
     body = "\n".join(_section(grid) for grid in grids)
@@ -295,7 +292,7 @@ def _section(grid: Grid) -> str:
     name, _, description = grid.title.partition(": ")
     parts = [f"<h2>{html.escape(name)}</h2>", f"<p>{html.escape(description)}.</p>"]
     if not grid.rows:
-        return "<section>\n" + "\n".join([*parts, f"<p>{NOTHING}</p>"]) + "\n</section>"
+        return "<section>\n" + "\n".join([*parts, f"<p>{NO_RESULTS}</p>"]) + "\n</section>"
     parts.append(_html_table(grid, grid.rows, grid.subtitle))
     legend = "Underlined: best of its column. " + LEGEND.partition("; ")[2]
     parts.append("<ul>" + "".join(f"<li>{html.escape(note)}</li>" for note in [legend, *grid.notes]) + "</ul>")
@@ -325,20 +322,20 @@ def _html_table(grid: Grid, rows: list[Row], caption: str) -> str:
 
 
 def as_csv(results: Iterable[TableResult]) -> str:
-    """One line a method and pair, with all digits that mean something."""
+    """Return CSV: a row per method and pair, with three decimals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_HEADER)
     for result in results:
-        for (method, pair), entry in result.entries.items():
+        for (method, pair), cell in result.cells.items():
             published = (
-                ("", "") if entry.published is None else (f"{entry.published.accuracy:.1f}", entry.published.source)
+                ("", "") if cell.published is None else (f"{cell.published.accuracy:.1f}", cell.published.source)
             )
-            std = "" if entry.std is None else f"{entry.std:.3f}"
-            row = (*_place(result), method, pair, entry.repeats, f"{entry.accuracy:.3f}", std)
+            std = "" if cell.std is None else f"{cell.std:.3f}"
+            row = (*_place(result), method, pair, cell.repeats, f"{cell.accuracy:.3f}", std)
             writer.writerow((*row, *published, result.failures.get((method, pair), "")))
         for (method, pair), reason in result.failures.items():
-            if (method, pair) not in result.entries:
+            if (method, pair) not in result.cells:
                 writer.writerow((*_place(result), method, pair, 0, "", "", "", "", reason))
     return file.getvalue()
 
@@ -348,7 +345,7 @@ def _place(result: TableResult) -> tuple[str, str]:
 
 
 def render(results: list[TableResult], form: str, width: int = 80) -> str:
-    """Results in one of the `FORMS`."""
+    """Return results in one of the `TABLE_FORMATS`."""
     if form == "csv":
         return as_csv(results)
     if form == "html":
@@ -359,6 +356,3 @@ def render(results: list[TableResult], form: str, width: int = 80) -> str:
         "latex": as_latex,
     }
     return "\n".join(one[form](result) for result in results)
-
-
-FORMS = ("table", "md", "csv", "latex", "html")

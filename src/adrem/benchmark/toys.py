@@ -1,4 +1,4 @@
-"""The paper's two toy figures: how randomized EM turns the classifier, and why the draws are balanced by class."""
+"""The paper's toy figures: how randomized EM adapts a classifier, and why draws are balanced by class."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from adrem._adrem import AdREM
-from adrem.benchmark.protocols import TOY_C, TOY_ROWS, TOY_SHOWN
+from adrem.algorithm.estimator import AdREM
 from adrem.datasets import DomainPair, make_imbalanced_arcs, make_rotated_arcs
-from adrem.plotting._style import BLUE, GREEN, VERMILLION
+from adrem.plotting.style import BLUE, GREEN, VERMILLION
 
+N_ROWS = 200  # of each domain
+SHOWN_ITERATIONS = (0, 1, 5, 20)
 BROWN = "#8c510a"
 STYLES = {"balanced": (GREEN, "-", "balanced draws"), "random": (BROWN, "--", "random draws")}
 CURVES = {"accuracy": "accuracy on the target (%)", "loss": "loss"}
@@ -19,14 +20,14 @@ CURVES = {"accuracy": "accuracy on the target (%)", "loss": "loss"}
 
 @dataclass(frozen=True)
 class Toy:
-    """A toy problem, a model for each way to draw, and the curves to show."""
+    """A toy problem, a model for each kind of sampling, and the titles of the curves."""
 
     data: DomainPair
     models: dict[str, AdREM]
     curves: dict[str, str]
 
     def curve(self, sampling: str, key: str) -> list[float]:
-        """Accuracy on the target in percent, or a loss, after every iteration."""
+        """Return the accuracy on the target in percent, or a loss, after each iteration."""
         model = self.models[sampling]
         if key != "accuracy":
             return [entry[key] for entry in model.history_]
@@ -36,15 +37,15 @@ class Toy:
 
 
 def rotated() -> Toy:
-    """The target rotated against the source."""
-    data = make_rotated_arcs(TOY_ROWS, TOY_ROWS, random_state=0)
-    return Toy(data, {"balanced": _fit(data, "balanced", TOY_C["toy-rotated"])}, CURVES)
+    """Return the problem with a rotated target."""
+    data = make_rotated_arcs(N_ROWS, N_ROWS, random_state=0)
+    return Toy(data, {"balanced": _fit(data, "balanced", "cv")}, CURVES)
 
 
 def balance() -> Toy:
-    """A target whose classes are close together and not equally common, with and without balanced draws."""
-    data = make_imbalanced_arcs(TOY_ROWS, TOY_ROWS, random_state=0)
-    models = {sampling: _fit(data, sampling, TOY_C["toy-balance"]) for sampling in STYLES}
+    """Return the problem with an imbalanced target, with and without balanced draws."""
+    data = make_imbalanced_arcs(N_ROWS, N_ROWS, random_state=0)
+    models = {sampling: _fit(data, sampling, 0.003) for sampling in STYLES}
     return Toy(data, models, {**CURVES, "balanced_loss": "balanced loss"})
 
 
@@ -54,10 +55,10 @@ def _fit(data: DomainPair, sampling: Any, C: Any) -> AdREM:
 
 
 def draw_toy(picture: Any, toy: Toy) -> None:
-    """Four moments of the classifier above, the curves below."""
+    """Draw the classifier at four iterations above, the curves below."""
     above, below = np.asarray(picture.subfigures(2, 1, height_ratios=(1, 0.95)))
-    panels = above.subplots(1, len(TOY_SHOWN))
-    for panel, k in zip(panels, TOY_SHOWN, strict=True):
+    panels = above.subplots(1, len(SHOWN_ITERATIONS))
+    for panel, k in zip(panels, SHOWN_ITERATIONS, strict=True):
         _draw_points(panel, toy.data)
         for sampling, model in toy.models.items():
             _draw_line(panel, model.coef_path_[0, k, 0], sampling)
@@ -86,7 +87,7 @@ def _draw_points(axes: Any, data: DomainPair) -> None:
 
 
 def _draw_line(axes: Any, weights: Any, sampling: str) -> None:
-    """The line of all points that a classifier scores zero."""
+    """Draw the decision boundary."""
     colour, style, label = STYLES[sampling]
     along = np.array([-weights[1], weights[0]]) / np.hypot(*weights)
     axes.plot(*np.outer([-8, 8], along).T, color=colour, linestyle=style, linewidth=2, label=label)

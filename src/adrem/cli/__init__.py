@@ -11,14 +11,12 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs.
-
-    The words are those of ``sys.argv``.
+    """Run the command line with the arguments of ``sys.argv``, or print how to install missing packages.
 
     Raises
     ------
     SystemExit
-        When it is done: 0, 1 where something could not be done, 2 after wrong use, 130 after Ctrl-C.
+        Always: 0 on success, 1 after a failure, 2 after wrong use, 130 after Ctrl-C.
 
     Examples
     --------
@@ -29,13 +27,13 @@ def main() -> None:
     ...     main()  # doctest: +ELLIPSIS
     adrem ...
     """
-    _open_what_is_closed()
+    _open_closed_streams()
     missing = [name for name in ("typer", "rich") if find_spec(name) is None]
     if missing:
         sys.stderr.write(f"adrem: the command line needs {' and '.join(missing)}: pip install 'adrem[cli]'\n")
         raise SystemExit(1)
     try:
-        from adrem.cli._app import run
+        from adrem.cli.app import run
 
         run()
     except KeyboardInterrupt:
@@ -43,13 +41,13 @@ def main() -> None:
 
 
 def stop() -> NoReturn:
-    """End after Ctrl-C."""
+    """Exit after Ctrl-C."""
     sys.stderr.write("adrem: Stopped.\n")
     raise SystemExit(130)
 
 
-def _open_what_is_closed() -> None:
-    """Open the standard streams that the process was started without: else the next file would get their numbers."""
+def _open_closed_streams() -> None:
+    """Open standard streams that are closed, or the next file opened would get their file descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - stays open

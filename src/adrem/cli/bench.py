@@ -1,4 +1,4 @@
-"""adrem bench: the paper's tables and figures."""
+"""adrem bench: run the paper's benchmark."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli._shared import DataHome, check_home, checked, names_in, say, stage, terminal_width
+from adrem.cli.shared import DataHome, check_home, checked, names_in, say, stage, terminal_width
 
 if TYPE_CHECKING:
-    from adrem.benchmark.runner import Observer, Plan, Work
+    from adrem.benchmark.cells import Work
+    from adrem.benchmark.methods import Method
+    from adrem.benchmark.runner import Observer, RunPlan
     from adrem.benchmark.store import Cell, Store
 
 app = typer.Typer(help="The paper's benchmark: run its tables, show them, draw its figures.", no_args_is_help=True)
-
-FORMS = ("table", "md", "csv", "latex", "html")  # those of adrem.benchmark.tables, whose import is not free
 
 Table = Annotated[str, typer.Argument(help="A table, as `adrem bench list` names it, or `all`.")]
 Features = Annotated[str | None, typer.Option(help="One kind of features, such as surf or resnet50 (default: all).")]
@@ -26,22 +26,21 @@ Pairs = Annotated[str | None, typer.Option(help="Pairs of domains, such as A-W,D
 Methods = Annotated[
     str | None,
     typer.Option(
-        help="Methods with commas between them, `all` of ours, or skada:NAME for one of skada's (default: the table's)."
+        help="Methods, separated by commas: names of `bench list`, `all`, package.module:Class for your own, "
+        "skada:NAME for one of skada (default: the table's)."
     ),
 ]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Repetitions (default: those of `bench list`).")]
-Cache = Annotated[
-    Path | None, typer.Option("--cache", help="Folder of finished results (default: in the cache folder).")
-]
+Cache = Annotated[Path | None, typer.Option("--cache", help="Folder of stored results (default: in the cache folder).")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Cells run at a time, each in a process of its own (default: a core each).")
+    int | None, typer.Option(min=1, help="Cells run at a time, each in its own process (default: one per core).")
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Run the cells on the workers of a Dask cluster, one at a time each, such as tcp://host:8786. They read "
-        "the data from ADREM_DATA as it is set there, or from --data-home.",
+        help="Run the cells on the workers of the Dask cluster at this address, such as tcp://host:8786. Workers read "
+        "the data from their own ADREM_DATA, or from --data-home.",
     ),
 ]
 Form = Annotated[str, typer.Option("--format", help="table, md, csv, latex or html.")]
@@ -63,7 +62,8 @@ def list_all() -> None:
     typer.echo("\nmethod")
     for method in METHODS.values():
         typer.echo(f"{method.name:<25}{method.title}")
-    typer.echo(f"{'skada:NAME':<25}a classifier of skada, where it is installed")
+    typer.echo(f"{'skada:NAME':<25}a classifier of skada, if installed")
+    typer.echo(f"{'package.module:Class':<25}an estimator of your own")
 
 
 @app.command()
@@ -79,7 +79,7 @@ def run(
     form: Form = "table",
     data_home: DataHome = None,
 ) -> None:
-    """Run a table, and show it. What was finished before is not run again.
+    """Run a table, and show it. Stored results are not computed again.
 
     \b
     adrem bench run office-31 --methods source-svm,adrem-svm
@@ -87,10 +87,8 @@ def run(
     adrem bench run all --cluster tcp://host:8786
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     if jobs is not None and cluster is not None:
-        raise typer.BadParameter(
-            "a cluster runs as many cells as it has workers: leave --jobs out.", param_hint="--jobs"
-        )
-    from adrem.benchmark import runner
+        raise typer.BadParameter("A cluster runs as many cells as it has workers: omit --jobs.", param_hint="--jobs")
+    from adrem.benchmark.cells import run_cell
 
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=True)
     if not planned.protocols:
@@ -100,7 +98,7 @@ def run(
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
     with _workers_of(cluster, todo, data_home) as client:
-        failed = _run(todo, store, jobs, data_home, runner.run_cell, client)
+        failed = _run(todo, store, jobs, data_home, run_cell, client)
     _show(store, planned, form)
     if failed or planned.damaged:
         raise typer.Exit(1)
@@ -117,7 +115,7 @@ def show(
     form: Form = "table",
     data_home: DataHome = None,
 ) -> None:
-    """Show what is finished of a table, running nothing."""
+    """Show the stored results of a table, without running anything."""
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=False)
     if not planned.protocols:
         raise typer.Exit(1)
@@ -132,7 +130,7 @@ def figure(
     cache: Cache = None,
     data_home: DataHome = None,
 ) -> None:
-    """Compute what a figure needs, and draw it as NAME.png and NAME.svg; its points go to NAME.csv."""
+    """Draw a figure as NAME.png and NAME.svg; its points go to NAME.csv."""
     from adrem.benchmark.figures import check_drawing, draw, find_figure
     from adrem.benchmark.store import Store
 
@@ -163,21 +161,20 @@ def _plan(
     home: Path | None,
     *,
     running: bool,
-) -> tuple[Store, Plan]:
-    """Read the arguments, all of them before any work."""
-    if form not in FORMS:
-        raise typer.BadParameter(f"{form!r} is not one of {', '.join(FORMS)}.", param_hint="--format")
-    from adrem.benchmark.methods import find_methods
+) -> tuple[Store, RunPlan]:
+    """Check all arguments before any work, and plan the cells."""
     from adrem.benchmark.protocols import find_pairs, find_protocols
     from adrem.benchmark.runner import plan
     from adrem.benchmark.store import Store
+    from adrem.benchmark.tables import TABLE_FORMATS
 
+    if form not in TABLE_FORMATS:
+        raise typer.BadParameter(f"{form!r} is not one of {', '.join(TABLE_FORMATS)}.", param_hint="--format")
     checked("TABLE", lambda: find_protocols(table))
     protocols = checked("--features", lambda: find_protocols(table, features))
-    named = names_in(methods, "--methods")
-    chosen = None if named is None else checked("--methods", lambda: find_methods(named))
+    chosen = checked("--methods", lambda: _find_methods(names_in(methods, "--methods")))
     wanted = names_in(pairs, "--pairs")
-    pair_names = None if wanted is None else checked("--pairs", lambda: find_pairs(protocols, wanted))
+    pair_names = checked("--pairs", lambda: find_pairs(protocols, wanted)) if wanted else None
     if running:
         check_home(home)
     store = Store(_cache_folder(cache))
@@ -188,13 +185,25 @@ def _plan(
     return store, planned
 
 
+def _find_methods(names: list[str]) -> list[Method] | None:
+    """Find methods, and import those of other packages."""
+    from adrem.benchmark.methods import find_methods
+
+    if not names:
+        return None
+    found = find_methods(names)
+    for method in found:
+        method.parameters()
+    return found
+
+
 def _cache_folder(cache: Path | None) -> Path:
-    from adrem.datasets._home import cache_home
+    from adrem.datasets.home import cache_home
 
     return cache_home() / "bench" if cache is None else cache
 
 
-def _show(store: Store, planned: Plan, form: str) -> None:
+def _show(store: Store, planned: RunPlan, form: str) -> None:
     from adrem.benchmark.results import summarize
     from adrem.benchmark.tables import render
 
@@ -211,20 +220,20 @@ def _show(store: Store, planned: Plan, form: str) -> None:
 
 @contextmanager
 def _workers_of(cluster: str | None, todo: list[Cell], home: Path | None) -> Iterator[Any]:
-    """A client of a cluster whose workers can run the cells, where there is a cluster and something to run."""
+    """Connect to a cluster and check its workers; None without a cluster or without cells to run."""
     if cluster is None or not todo:
         yield None
         return
     from adrem.benchmark.cluster import check_workers, connected
 
     with connected(cluster) as client:
-        with stage("Looking at the workers"):
+        with stage("Checking the workers"):
             check_workers(client, todo, home)
         yield client
 
 
 def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, work: Work, client: Any = None) -> bool:
-    """Run cells with a bar, and tell what failed, and whether any did."""
+    """Run cells with a progress bar, print what failed, and return whether any did."""
     from joblib import cpu_count
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -238,11 +247,11 @@ def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, wo
         with _run_bar(todo, workers) as observer:
             failed = run_cells(todo, store, jobs=workers, home=home, work=work, observer=observer, client=client)
     except KeyboardInterrupt:
-        say("Stopped. What is finished is stored: the same command goes on from there.")
+        say("Stopped. Finished cells are stored: the same command continues.")
         raise typer.Exit(130) from None
     except TerminatedWorkerError:
-        say("A process was ended from outside, perhaps for lack of memory: try fewer --jobs.")
-        say("What is finished is stored: the same command goes on from there.")
+        say("A process was killed, perhaps for lack of memory: try fewer --jobs.")
+        say("Finished cells are stored: the same command continues.")
         raise typer.Exit(1) from None
     for cell, error in failed.items():
         where = f"{cell.task}/{cell.features} {cell.pair} {cell.method}, repetition {cell.repetition}"
@@ -252,11 +261,11 @@ def _run(todo: list[Cell], store: Store, jobs: int | None, home: Path | None, wo
 
 @contextmanager
 def _run_bar(todo: list[Cell], jobs: int) -> Iterator[Observer | None]:
-    """On a terminal a bar with what is running and the time left."""
+    """Show running cells and the time left on a terminal."""
     if not todo or not sys.stderr.isatty():
         yield None
         return
-    from adrem.cli._bars import run_bar
+    from adrem.cli.bars import run_bar
 
     with run_bar(todo, jobs) as observer:
         yield observer

@@ -1,4 +1,4 @@
-"""adrem datasets: what there is, where it lies, whether it is whole."""
+"""adrem datasets: list, describe, download and check the data sets."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from adrem.cli._shared import DataHome, check_home, checked, say
+from adrem.cli.shared import DataHome, check_home, checked, say
 
 app = typer.Typer(help="The data sets: list, describe, download and check them.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A data set, as `adrem datasets list` names it.")]
-WORDS = {"ok": "ok", "unknown": "readable, no checksum known", "missing": "missing", "damaged": "DAMAGED"}
+STATUS_TEXTS = {"ok": "ok", "unknown": "readable, no checksum known", "missing": "missing", "damaged": "DAMAGED"}
 
 
 @app.command("list")
 def list_all(data_home: DataHome = None) -> None:
-    """List the data sets, and whether they are there."""
-    from adrem.datasets._home import data_home as home_folder
-    from adrem.datasets._registry import REGISTRY
+    """List the data sets, and whether their files are there."""
+    from adrem.datasets.home import data_home as home_folder
+    from adrem.datasets.registry import REGISTRY
 
     home = home_folder(data_home)
     check_home(data_home)
@@ -35,13 +36,13 @@ def list_all(data_home: DataHome = None) -> None:
 
 @app.command()
 def info(name: Name, data_home: DataHome = None) -> None:
-    """Describe a data set: its domains, files, where they are and come from."""
-    from adrem.datasets._home import data_home as home_folder
-    from adrem.datasets._registry import find_entry
+    """Describe a data set: its domains, its files, and where to get them."""
+    from adrem.datasets.home import data_home as home_folder
+    from adrem.datasets.registry import find_spec
 
-    entry = checked("NAME", partial(find_entry, name))
+    entry = checked("NAME", partial(find_spec, name))
     folder = home_folder(data_home) / entry.name
-    lines = {
+    lines: dict[str, list[str]] = {
         "title": [entry.title],
         "shape": [entry.shape],
         "domains": [", ".join(f"{key} ({domain})" for key, domain in entry.domains.items())],
@@ -50,34 +51,40 @@ def info(name: Name, data_home: DataHome = None) -> None:
         "homepage": [entry.homepage],
         "terms": [entry.terms],
         "note": [entry.note],
-        "files": [f"{folder / f.name}{'' if (folder / f.name).is_file() else '  (missing)'}" for f in entry.files],
-        "or": [f"{folder / f.name}{'' if (folder / f.name).is_file() else '  (missing)'}" for f in entry.archives],
-        "download": [
-            f"{address.url}  ({'tried' if address.tried else 'not tried'})"
-            for file in (*entry.files, *entry.archives)
-            for address in file.addresses
-        ]
-        or (["no address is known"] if entry.files else ["comes with adrem"]),
+        "files": [_place_of(folder / file.name) for file in entry.files],
+        "or": [_place_of(folder / file.name) for file in entry.archives],
+        "download": _addresses_of(entry),
     }
     for label, values in lines.items():
         for position, value in enumerate(value for value in values if value):
             typer.echo(f"{label if position == 0 else '':<10}{value}")
 
 
+def _place_of(path: Path) -> str:
+    return f"{path}{'' if path.is_file() else '  (missing)'}"
+
+
+def _addresses_of(entry: Any) -> list[str]:
+    known = [address for file in (*entry.files, *entry.archives) for address in file.addresses]
+    if known:
+        return [f"{address.url}  ({'tried' if address.tried else 'not tried'})" for address in known]
+    return ["no address is known"] if entry.files else ["comes with adrem"]
+
+
 @app.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets to download.")], data_home: DataHome = None
 ) -> None:
-    """Download data sets; one that was cut off goes on where it stopped."""
+    """Download data sets; an interrupted download continues."""
     from adrem.datasets import fetch as download
-    from adrem.datasets._registry import find_entry
+    from adrem.datasets.registry import find_spec
 
     for name in names:
-        checked("NAME", partial(find_entry, name))
+        checked("NAME", partial(find_spec, name))
     for name in names:
         with _download_bar() as report:
             folder = download(name, data_home, report=report)
-        made = find_entry(name).make is not None
+        made = find_spec(name).make is not None
         say(f"{name}: comes with adrem" if made else f"{name}: in {folder}")
 
 
@@ -86,15 +93,15 @@ def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Data sets to check (default: all).")] = None,
     data_home: DataHome = None,
 ) -> None:
-    """Compare files and content with the published ones; exit code 1 if any is damaged or a named one missing."""
+    """Check files and content; exit code 1 if any is damaged or a named one missing."""
     from adrem.datasets import verify as check
-    from adrem.datasets._registry import REGISTRY, find_entry
+    from adrem.datasets.registry import REGISTRY, find_spec
 
-    wanted = [checked("NAME", partial(find_entry, name)).name for name in names] if names else list(REGISTRY)
+    wanted = [checked("NAME", partial(find_spec, name)).name for name in names] if names else list(REGISTRY)
     failed = False
     for name in wanted:
         verdict = check(name, data_home)
-        typer.echo(f"{name:<25}{WORDS[verdict.status]}")
+        typer.echo(f"{name:<25}{STATUS_TEXTS[verdict.status]}")
         failed |= verdict.status == "damaged" or (bool(names) and verdict.status == "missing")
         if names or verdict.status == "damaged":
             for finding in verdict.findings:
@@ -104,7 +111,7 @@ def verify(
 
 
 def _is_there(entry: Any, home: Any) -> bool:
-    from adrem.datasets._load import find_files
+    from adrem.datasets.loading import find_files
     from adrem.exceptions import DamagedDataError, DataNotFoundError
 
     try:
@@ -118,7 +125,7 @@ def _is_there(entry: Any, home: Any) -> bool:
 
 @contextmanager
 def _download_bar() -> Iterator[Callable[[str, int, int | None], None] | None]:
-    """A bar for the bytes of a download, on a terminal."""
+    """Show the progress of a download on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

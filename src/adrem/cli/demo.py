@@ -1,4 +1,4 @@
-"""adrem demo: the whole of it in one command, on data that come with the package."""
+"""adrem demo: a run on bundled data."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Annotated
 
 import typer
 
-from adrem.cli._outputs import Force, check_output
-from adrem.cli._pages import check_pages, parameters
-from adrem.cli._shared import say, stage
+from adrem.cli.outputs import Force, check_output
+from adrem.cli.pages import check_pages, parameters
+from adrem.cli.shared import say, stage
 
 PAGE = Path("adrem-demo.html")
-OURS = b'<meta name="generator" content="adrem '
+GENERATOR = b'<meta name="generator" content="adrem '
 
 
 def demo(
-    page: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = PAGE,
+    page: Annotated[Path, typer.Option("--output", "-o", help="File for the report, HTML.")] = PAGE,
     force: Force = False,
 ) -> None:
-    """Adapt between two bundled domains, and write a page about it.
+    """Adapt between two bundled domains, and write a report.
 
     \b
     adrem demo
     """  # noqa: D301 - the backspace keeps the lines apart in the help
-    check_output(page, "--output", force or _is_ours(page))
+    check_output(page, "--output", force or _is_report(page))
     check_pages()
     import numpy as np
 
     from adrem import AdREM
-    from adrem._report import About, make_page
     from adrem.datasets import load_digits_shift
-    from adrem.diagnostics._diagnosis import examine
+    from adrem.diagnostics.diagnosis import examine
+    from adrem.reports import About, make_page
 
     X_source, y_source, X_target, y_target = load_digits_shift()
     say(f"Source: {len(y_source)} labelled digits. Target: {len(y_target)} digits through a poor camera.")
@@ -57,12 +57,12 @@ def demo(
     )
     labels = {"source": y_source.tolist(), "target": after.tolist()}
     make_page(diagnosis, labels, about).save(page)
-    typer.echo(f"\nWithout a look at the true labels: {diagnosis.verdict.sentence}")
+    typer.echo(f"\nVerdict, without the true labels: {diagnosis.verdict.sentence}")
     typer.echo(f"Page: {page.resolve()}")
 
 
-def _is_ours(page: Path) -> bool:
+def _is_report(page: Path) -> bool:
     if not page.is_file():
         return False
     with page.open("rb") as file:
-        return OURS in file.read(2000)
+        return GENERATOR in file.read(2000)

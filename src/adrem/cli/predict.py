@@ -1,105 +1,104 @@
-"""adrem predict, adrem explain: what a saved model is for."""
+"""adrem predict, adrem explain: use a saved model."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adrem.cli._outputs import (
-    AsJson,
-    Force,
-    Identifier,
-    Keep,
-    Output,
-    check_outputs,
-    summarize,
-    tell_summary,
-    write_labels,
-)
-from adrem.cli._shared import names_in, say_wrapped, stage, terminal_width
+from adrem.cli import outputs
+from adrem.cli.shared import say_wrapped, stage, terminal_width
 
-Model = Annotated[Path, typer.Argument(help="A model that `adrem adapt --save` wrote.")]
+if TYPE_CHECKING:
+    from adrem.columns.recipe import ColumnFindings
+
+Model = Annotated[Path, typer.Argument(help="Model file written by `adrem adapt --save`.")]
 
 
 def predict(
     model: Model,
     new: Annotated[str, typer.Argument(help="The table to label, or - for standard input.")],
-    output: Output,
-    identifier: Identifier = None,
-    keep: Keep = None,
-    target_label: Annotated[str | None, typer.Option(help="Column with labels, only to score by.")] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    output: outputs.Output,
+    identifier: outputs.Identifier = None,
+    keep: outputs.Keep = None,
+    target_label: Annotated[str | None, typer.Option(help="Column with labels, only for scoring.")] = None,
+    force: outputs.Force = False,
+    as_json: outputs.AsJson = False,
 ) -> None:
-    """Label another table of the new domain by a model that was saved.
+    """Label another table of the target domain with a saved model.
 
     \b
     adrem predict model.adrem more.csv -o labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     _check_model(model)
-    check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
-    from adrem._persistence import load_bundle
+    outputs.check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
     from adrem.columns import read_file
+    from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import as_labels, select, some_names
+    from adrem.columns.pair import as_labels, select
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
         table = read_file(new)
-        kept = [*([identifier] if identifier else []), *(names_in(keep, "--keep") or [])]
-        beside = select(table, kept, "--id, --keep")
+        beside = outputs.columns_beside(table, identifier, keep)
         truth = table.labels
         if target_label is not None and table.frame is not None:
-            truth = as_labels(select(table, [target_label], "--target-label")[target_label])
+            truth = as_labels(select(table, [target_label], "target_label")[target_label])
         rows, report = make_rows(bundle, table)
+    _tell_columns(report, table.name, (*beside.columns, target_label, bundle.about.get("label")))
+    labels = label_rows(bundle, rows)
+    outputs.write_labels(labels, beside, output)
+    about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
+    outputs.tell_summary(outputs.summarize(labels, truth, bundle.model.classes_.tolist()), about, as_json)
+
+
+def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None, ...]) -> None:
+    """Print how the columns of a table differ from those that the model was trained on."""
+    from adrem.columns.pair import some_names
+
     if report.missing_columns:
         missing = some_names(report.missing_columns)
-        say_wrapped(f"! not in {table.name}, though the model learnt from it: {missing}. The labels may be far off.")
-    strange = [name for name in report.new_columns if name not in (*kept, target_label, bundle.about.get("label"))]
-    if strange:
-        say_wrapped(f"- not known to the model, left out: {some_names(strange)}")
-    for name, count in report.filled.items():
-        say_wrapped(f"- {count} value(s) of {name!r} are missing or no numbers: the median takes their place")
-    for name, count in report.unknown_values.items():
-        say_wrapped(f"- {count} value(s) of {name!r} were not seen before")
-    for name, count in report.without_words.items():
-        say_wrapped(f"- {count} text(s) of {name!r} have no word that the model knows")
-    labels = label_rows(bundle, rows)
-    write_labels(labels, beside, output)
-    about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
-    tell_summary(summarize(labels, truth, bundle.model.classes_.tolist()), about, as_json)
+        say_wrapped(f"! missing in {name}, but used by the model: {missing}. The labels may be unreliable.")
+    unknown = [column for column in report.new_columns if column not in expected]
+    if unknown:
+        say_wrapped(f"- unknown to the model, left out: {some_names(unknown)}")
+    for column, count in report.filled.items():
+        say_wrapped(f"- {count} value(s) of {column!r} are missing or not numbers: replaced by the median")
+    for column, count in report.unknown_values.items():
+        say_wrapped(f"- {count} value(s) of {column!r} are unknown to the model")
+    for column, count in report.without_words.items():
+        say_wrapped(f"- {count} text(s) of {column!r} have no known word")
 
 
 def explain(
     model: Model,
-    top: Annotated[int, typer.Option(min=1, help="How many words or columns for each class.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it for programs.")] = False,
+    top: Annotated[int, typer.Option(min=1, help="Number of words or columns for each class.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what speaks most for each class, before and after adapting.
+    """Show the words or columns with the most weight for each class.
 
     \b
     adrem explain model.adrem --top 15
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     from dataclasses import asdict
 
-    from adrem._persistence import load_bundle
+    from adrem.columns.bundle import load_bundle
     from adrem.columns.explanation import explain as explain_bundle
 
     _check_model(model)
-    voices = explain_bundle(load_bundle(model), top)
+    found = explain_bundle(load_bundle(model), top)
     if as_json:
-        typer.echo(json.dumps([asdict(voice) for voice in voices]))
+        typer.echo(json.dumps([asdict(own) for own in found]))
         return
-    for voice in voices:
-        typer.echo(f"{voice.label}")
+    for own in found:
+        typer.echo(f"{own.label}")
         for title, features in (
-            ("source alone", voice.source),
-            ("adapted", voice.adapted),
-            ("taught by the new domain", voice.taught),
+            ("source alone", own.source),
+            ("adapted", own.adapted),
+            ("gained by adapting", own.gained),
         ):
             text = f"  {title}: {', '.join(features) or 'nothing'}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))

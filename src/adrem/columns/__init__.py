@@ -1,4 +1,4 @@
-"""Tables of people: files with columns of any kind, and how they become rows of numbers."""
+"""Convert tables with named columns of any kind to rows of numbers."""
 
 from adrem.columns.pair import Pair, make_pair
 from adrem.columns.reading import FileTable, read_file

@@ -1,4 +1,4 @@
-"""Labels for tables: fit on two of them, apply to another."""
+"""Fit a model to two tables, and label another one."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem._classifier import DomainClassifier
-from adrem._persistence import Bundle
-from adrem._types import Matrix
+from adrem.base.classifier import DomainClassifier
+from adrem.columns.bundle import Bundle
 from adrem.columns.pair import Pair
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import Recipe, Report
-from adrem.diagnostics._diagnosis import Examination, confidence_of, examine
+from adrem.columns.recipe import ColumnFindings, Recipe
+from adrem.diagnostics.diagnosis import Examination, examine
+from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-SAID = 6  # columns of a row that has no text
+MAX_SHOWN = 6  # columns shown for a row without text
 
 
 @dataclass(frozen=True)
 class Labels:
-    """For every row: its label, how sure it is, and what the classifier of the source alone says."""
+    """The label of every row, its confidence, and the label by the classifier of the source alone."""
 
     label: NDArray[Any]
     confidence: NDArray[np.float64]
@@ -38,56 +38,53 @@ class Labels:
 
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
-    """Fit a model to a pair, and examine it beside the classifier of its source alone.
-
-    Of several that it chose from, only the model that was taken is kept.
-    """
+    """Fit a model to a pair, and compare it with the source classifier. Of a search, keep the best estimator."""
     model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
     model = getattr(model, "best_estimator_", model)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
     plain = examined.plain
-    return Bundle(model, plain.coef_[0], plain.intercept_[0], pair.recipe, pair.scales, about), examined
+    return Bundle(model, plain.coef, plain.intercept, pair.recipe, pair.scales, about), examined
 
 
 def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
-    """Labels of rows that are made and scaled as the model's were."""
+    """Label rows that were made and scaled for the model."""
     from adrem.machines import decide
 
     model: DomainClassifier = bundle.model
     label = model.predict(rows)
     scores = np.asarray(rows @ bundle.source_coef.T) + bundle.source_intercept
-    return Labels(label, confidence_of(model, rows), model.classes_[decide(scores)])
+    return Labels(label, model.confidence_rows(rows), model.classes_[decide(scores)])
 
 
-def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, Report]:
-    """Rows of a new file, made as the model's were."""
+def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]:
+    """Return the rows of a new file, made by the recipe of the model."""
     if bundle.recipe is not None and table.frame is not None:
         return bundle.recipe.apply(table.frame)
     if bundle.recipe is not None or table.rows is None:
         wanted = "rows of numbers" if bundle.recipe is None else "columns"
-        raise ValueError(f"The model was learnt from files with {wanted}, and {table.name} is not one.")
+        raise ValueError(f"The model was trained on files with {wanted}, and {table.name} has none.")
     n_features = table.rows.shape[1]
     if n_features != len(bundle.scales):
-        raise ValueError(f"{table.name} has {n_features} features, the model was learnt from {len(bundle.scales)}.")
-    return table.rows / bundle.scales, Report()
+        raise ValueError(f"{table.name} has {n_features} features, the model was trained on {len(bundle.scales)}.")
+    return table.rows / bundle.scales, ColumnFindings()
 
 
 class RowTexts(Sequence[str]):
-    """What each row of a table says, put together when it is asked for: its name, its texts, else its values."""
+    """The text of each row, built on access: its identifier, and its text columns, else its values."""
 
     def __init__(self, frame: DataFrame, recipe: Recipe, identifier: str | None) -> None:
         self._frame = frame
-        self._named = [identifier] if identifier is not None and identifier in frame.columns else []
-        self._said = list(recipe.terms) or [*recipe.categories, *recipe.numbers][:SAID]
-        self._alone = bool(recipe.terms)
+        self._identifiers = [identifier] if identifier is not None and identifier in frame.columns else []
+        self._shown = list(recipe.terms) or [*recipe.categories, *recipe.numbers][:MAX_SHOWN]
+        self._has_text = bool(recipe.terms)
 
     def __len__(self) -> int:
         return self._frame.height
 
     def __getitem__(self, row: Any) -> Any:
         values = self._frame.row(row, named=True)
-        said = [str(values[name]) if self._alone else f"{name} {_short(values[name])}" for name in self._said]
-        return ", ".join([*(str(values[name]) for name in self._named), *said])
+        shown = [str(values[name]) if self._has_text else f"{name} {_short(values[name])}" for name in self._shown]
+        return ", ".join([*(str(values[name]) for name in self._identifiers), *shown])
 
 
 def _short(value: Any) -> str:

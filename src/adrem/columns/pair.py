@@ -1,31 +1,33 @@
-"""Two files as a source and a target, ready to learn from."""
+"""Make a source and a target from two tables."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem._types import Matrix
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import Recipe, Report, make_recipe
-from adrem.columns.roles import Roles, assign_roles
-from adrem.datasets._readers import Table
-from adrem.datasets.folder import _aligned
+from adrem.columns.recipe import ColumnFindings, Recipe, make_recipe
+from adrem.columns.roles import MISSING, Roles, assign_roles
+from adrem.exceptions import ParameterError
+from adrem.files.svmlight import align_columns
+from adrem.files.tables import Table
 from adrem.preprocessing import JointStdScaler
+from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-SHOWN = 5  # names in a note
+MOST_NAMES = 5  # in a note
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Rows of a source with their labels, rows of a target, how they were made, and what a person should know of it.
+    """A source and a target as rows of numbers, and the recipe that made them.
 
     Parameters
     ----------
@@ -36,29 +38,17 @@ class Pair:
     X_target : {ndarray, CSR array} of shape (n_target, n_features)
         Rows of the target.
     truth : ndarray of shape (n_target,) or None
-        Labels of the target, only to score by.
+        Labels of the target, only for scoring.
     recipe : Recipe or None
-        What makes rows of tables with columns; None for files of numbers.
+        How rows are made from columns; None for files of numbers.
     scales : ndarray of shape (n_features,)
-        What every feature was divided by.
+        The divisor of every feature.
     notes : list of str, default=[]
-        What became of the columns, a line each.
+        How the columns were used.
     frames : tuple of polars.DataFrame or None, default=None
-        The two tables that the rows were made of.
+        The two tables.
     source_places : ndarray of shape (n_source,) or None, default=None
-        Which rows of the source's file its rows are.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from adrem.columns import FileTable, make_pair
-    >>> books = pl.DataFrame({"price": [9, 30, 8, 35], "liked": ["yes", "no", "yes", "no"]})
-    >>> kitchen = pl.DataFrame({"price": [20, 90]})
-    >>> pair = make_pair(FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked")
-    >>> pair.y_source.tolist()
-    ['yes', 'no', 'yes', 'no']
-    >>> pair.X_target.shape
-    (2, 2)
+        The positions of the rows in the source's file.
     """
 
     X_source: Matrix
@@ -73,18 +63,7 @@ class Pair:
 
     @property
     def feature_names(self) -> list[str]:
-        """A name for every feature.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> from adrem.columns import FileTable, make_pair
-        >>> books = pl.DataFrame({"price": [9, 30, 8, 35], "liked": ["yes", "no", "yes", "no"]})
-        >>> kitchen = pl.DataFrame({"price": [20, 90]})
-        >>> pair = make_pair(FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked")
-        >>> pair.feature_names
-        ['price', '(constant)']
-        """
+        """A name for every feature."""
         if self.recipe is not None:
             return self.recipe.feature_names
         return [f"feature {k}" for k in range(self.X_source.shape[1])]
@@ -99,34 +78,36 @@ def make_pair(
     text: Collection[str] = (),
     left_out: Collection[str] = (),
 ) -> Pair:
-    """Make rows of two files.
+    """Make a source and a target from two tables.
 
     Parameters
     ----------
     source, target : FileTable
-        As `read_file` gives them: both with columns, or both with rows of numbers.
+        As from `read_file`: both with columns, or both with rows of numbers.
     label : str, default=None
-        The column of the source that holds the labels; needed where it has columns.
+        The column of the source with the labels; required for tables with columns.
     target_label : str, default=None
-        The column of the target that holds its labels, only to score by.
+        The column of the target with its labels, only for scoring.
     text : collection of str, default=()
-        Columns that are text, whatever they look like.
+        Columns to treat as text.
     left_out : collection of str, default=()
-        Columns that are not learnt from.
+        Columns to ignore.
 
     Returns
     -------
     Pair
-        Rows and labels to learn from, and notes about what was done.
+        Rows, labels, and notes on the columns.
 
     Raises
     ------
+    ParameterError
+        If a column does not exist or can't be used.
     ValueError
-        If the files do not go together, or a column is not there. The message says what to do.
+        If the two files do not fit together.
 
     See Also
     --------
-    read_file : Read such a file.
+    read_file : Read a table from a file.
 
     Examples
     --------
@@ -139,7 +120,7 @@ def make_pair(
     ...     FileTable("books.csv", "", books), FileTable("kitchen.csv", "", kitchen), label="liked", text=["said"]
     ... )
     >>> pair.notes
-    ["column 'said' is text (as told): 17 terms"]
+    ["column 'said' is text (as requested): 17 terms"]
     >>> model = AdREM(C=1.0, n_estimators=3, random_state=0)
     >>> model.fit(pair.X_source, pair.y_source, X_target=pair.X_target).transduction_.tolist()
     [1, 0]
@@ -149,32 +130,36 @@ def make_pair(
         raise ValueError(f"{' and '.join(kinds)}: both files need the same form.")
     if source.frame is None or target.frame is None:
         if label is not None or target_label is not None:
-            option = "--label" if label is not None else "--target-label"
-            raise ValueError(f"{option}: {source.name} has no columns with names; its labels are those in the file.")
+            raise ParameterError(
+                f"{source.name} has no named columns; its labels are those in the file.",
+                "label" if label is not None else "target_label",
+            )
         return _pair_of_numbers(source, target)
     return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, text, left_out)
 
 
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     if source.labels is None:
-        raise ValueError(f"{source.name} holds no labels: give them as `y` beside `x`.")
-    check_labels(source.labels, f"The labels of {source.name}")
+        raise ValueError(f"{source.name} has no labels: save them as `y` beside `x`.")
+    problem = _problem_of_labels(source.labels)
+    if problem is not None:
+        raise ValueError(f"{source.name}: the column of labels {problem}")
     tables = {"source": Table(source.rows, source.labels), "target": Table(target.rows, target.labels)}
     if all(hasattr(table.X, "indices") for table in tables.values()):
-        tables = _aligned(tables)
+        tables = align_columns(tables)
     X_source, X_target = tables["source"].X, tables["target"].X
     if X_source.shape[1] != X_target.shape[1]:
         raise ValueError(
             f"{source.name} has {X_source.shape[1]} features, {target.name} has {X_target.shape[1]}: both files need "
             "the same, in the same order."
         )
-    from adrem.machines._tables import stack
+    from adrem.machines.tables import stack
 
     scaler = JointStdScaler().fit(stack([X_source, X_target]))
     scaled = [scaler.transform(rows) for rows in (X_source, X_target)]
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
     if target.labels is not None:
-        notes.append(f"the labels of {target.name} are only scored by")
+        notes.append(f"the labels of {target.name} are used only for scoring")
     return Pair(scaled[0], source.labels, scaled[1], target.labels, None, scaler.scale_, notes)
 
 
@@ -189,62 +174,75 @@ def _pair_of_columns(
     left_out: Collection[str],
 ) -> Pair:
     if label is None:
-        raise ValueError(f"Which column of {source.name} holds the labels? Name it by --label; it has {frame.columns}.")
-    for name, table, columns in ((label, source, frame.columns), (target_label, target, other.columns)):
-        if name is not None and name not in columns:
-            raise ValueError(f"{table.name} has no column {name!r}; it has {columns}.")
-    notes = []
-    has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
-    places = np.flatnonzero(has_label.to_numpy())
-    if not has_label.all():
-        notes.append(f"{frame.height - has_label.sum()} row(s) of {source.name} without a label were left out")
-        frame = frame.filter(has_label)
-    if not frame.height:
-        raise ValueError(f"Column {label!r} of {source.name} has no label in any row.")
-    y = as_labels(frame[label])
-    check_labels(y, f"Column {label!r} of {source.name}")
-    if label in other.columns and target_label is None:
-        notes.append(f"column {label!r} of {target.name} is not looked at; --target-label {label} scores by it")
+        raise ParameterError(
+            f"Which column of {source.name} holds the labels? {describe_columns(frame.columns)}", "label"
+        )
+    select(source, [label], "label")
+    select(target, [target_label] if target_label else [], "target_label")
     unknown = [name for name in left_out if name not in frame.columns and name not in other.columns]
     if unknown:
-        raise ValueError(f"--drop: neither file has a column {unknown[0]!r}; the source has {frame.columns}.")
+        raise ParameterError(
+            f"Neither file has a column {unknown[0]!r}. {describe_columns(frame.columns, unknown[0])}", "left_out"
+        )
+    frame, y, places = _labelled_rows(source, frame, label)
     roles = assign_roles(
         frame, other, text=text, left_out={label, *left_out, *([target_label] if target_label else [])}
     )
-    recipe, X_source, X_target, report = make_recipe(roles, frame, other)
+    recipe, X_source, X_target, findings = make_recipe(roles, frame, other)
     truth = None if target_label is None else as_labels(other[target_label])
-    notes += describe(roles, recipe, report, source, target)
+    notes = _notes_on_labels(source, y)
+    if label in other.columns and target_label is None:
+        notes.append(f"column {label!r} of {target.name} is not used; name it as the label of the target for scoring")
+    notes += describe(roles, recipe, findings, source, target)
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
 
 
+def _labelled_rows(source: FileTable, frame: DataFrame, label: str) -> tuple[DataFrame, NDArray[Any], NDArray[np.intp]]:
+    """Return the rows of the source that have a label, their labels, and their positions."""
+    has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
+    places = np.flatnonzero(has_label.to_numpy())
+    frame = frame.filter(has_label)
+    if not frame.height:
+        raise ParameterError(f"Column {label!r} of {source.name} has no label in any row.", "label")
+    y = as_labels(frame[label])
+    problem = _problem_of_labels(y)
+    if problem is not None:
+        raise ParameterError(f"Column {label!r} of {source.name} {problem}", "label")
+    return frame, y, places
+
+
+def _notes_on_labels(source: FileTable, y: NDArray[Any]) -> list[str]:
+    notes = []
+    if len(y) < source.n_rows:
+        notes.append(f"{source.n_rows - len(y)} row(s) of {source.name} without a label were left out")
+    words = sorted({str(label).strip() for label in y} & {*MISSING})
+    if words:
+        notes.append(f"{words[0]!r} is a class of {source.name}; if it marks missing labels, empty these cells")
+    return notes
+
+
 def as_labels(column: Series) -> NDArray[Any]:
-    """Labels as they are written, or as they are typed; numbers that are not whole are taken as they are written."""
+    """Return integers and booleans as they are, other labels as strings."""
     import polars as pl
 
     whole = column.dtype.is_integer() or column.dtype == pl.Boolean
     return column.to_numpy() if whole else column.cast(pl.String).to_numpy().astype(object)
 
 
-def check_labels(labels: NDArray[Any], what: str) -> None:
-    """Refuse labels that are no classes."""
-    n_distinct = _count_distinct(labels)
-    if n_distinct < 2:
-        raise ValueError(f"{what} has one value only, {labels.tolist()[0]!r}: a classifier needs at least two classes.")
-    if n_distinct > max(2, len(labels) // 2):
-        raise ValueError(
-            f"{what} has {n_distinct} distinct values in {len(labels)} rows: labels have to repeat. Is it the right "
-            "column?"
-        )
-
-
-def _count_distinct(labels: NDArray[Any]) -> int:
+def _problem_of_labels(labels: NDArray[Any]) -> str | None:
+    """Return why labels can't be classes; None if they can."""
     import polars as pl
 
-    return pl.Series(labels.tolist() if labels.dtype == object else labels).n_unique()
+    n_distinct = pl.Series(labels.tolist() if labels.dtype == object else labels).n_unique()
+    if n_distinct < 2:
+        return f"has only one value, {labels.tolist()[0]!r}: a classifier needs at least two classes."
+    if n_distinct > max(2, len(labels) // 2):
+        return f"has {n_distinct} distinct values in {len(labels)} rows: labels must repeat. Is it the right column?"
+    return None
 
 
-def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, target: FileTable) -> list[str]:
-    """What was made of the columns, a line each."""
+def describe(roles: Roles, recipe: Recipe, findings: ColumnFindings, source: FileTable, target: FileTable) -> list[str]:
+    """Describe how the columns were used."""
     notes = []
     for role in roles.shared:
         if not role.is_learnt:
@@ -252,36 +250,36 @@ def describe(roles: Roles, recipe: Recipe, report: Report, source: FileTable, ta
         elif role.kind == "text":
             notes.append(f"column {role.column!r} is text ({role.reason}): {len(recipe.terms[role.column])} terms")
         elif role.doubt:
-            notes.append(f"column {role.column!r} is taken for categories, but {role.doubt}")
+            notes.append(f"column {role.column!r} is treated as categories, but {role.doubt}")
     for kind, names in (("numbers", roles.of_kind("number")), ("categories", roles.of_kind("category"))):
         if names:
             notes.append(f"{kind}: {some_names(names)}")
     for table, names in ((source, roles.only_source), (target, roles.only_target)):
         if names:
             notes.append(f"only in {table.name}, left out: {some_names(names)}")
-    return notes + _look_alikes(roles) + _gaps(roles, recipe, report)
+    return notes + _look_alikes(roles) + _gaps(roles, recipe, findings)
 
 
 def _look_alikes(roles: Roles) -> list[str]:
-    """Columns of either file whose names differ by case and spaces only."""
+    """Return notes on columns of the two files whose names differ only by case and spaces."""
     others = {_plain(name): name for name in roles.only_target}
     return [
-        f"{name!r} and {others[_plain(name)]!r} look alike: give the column one name in both files"
+        f"{name!r} and {others[_plain(name)]!r} look alike: use one name in both files"
         for name in roles.only_source
         if _plain(name) in others
-    ][:SHOWN]
+    ][:MOST_NAMES]
 
 
-def _gaps(roles: Roles, recipe: Recipe, report: Report) -> list[str]:
-    """What was missing, and what became of it."""
-    notes = [f"{count} text(s) of {name!r} have no word" for name, count in report.without_words.items()]
-    for name, count in list(report.filled.items())[:SHOWN]:
+def _gaps(roles: Roles, recipe: Recipe, findings: ColumnFindings) -> list[str]:
+    """Describe which values were missing, and how they were filled."""
+    notes = [f"{count} text(s) of {name!r} have no word" for name, count in findings.without_words.items()]
+    for name, count in list(findings.filled.items())[:MOST_NAMES]:
         value = recipe.numbers[name]
-        notes.append(f"{count} missing value(s) of {name!r} were filled by the median {value:g}, and marked")
-    if len(report.filled) > SHOWN:
-        notes.append(f"and so were those of {len(report.filled) - SHOWN} more columns")
+        notes.append(f"{count} missing value(s) of {name!r} were filled with the median {value:g}, and marked")
+    if len(findings.filled) > MOST_NAMES:
+        notes.append(f"and those of {len(findings.filled) - MOST_NAMES} more columns")
     odd = [role for role in roles.shared if role.kind == "number" and role.reason != "numbers"]
-    return notes + [f"column {role.column!r} has {role.reason}: taken as missing" for role in odd[:SHOWN]]
+    return notes + [f"column {role.column!r} has {role.reason}: treated as missing" for role in odd[:MOST_NAMES]]
 
 
 def _plain(name: str) -> str:
@@ -289,19 +287,32 @@ def _plain(name: str) -> str:
 
 
 def some_names(names: list[str]) -> str:
-    """Names for a line, of many only the first."""
-    return ", ".join(map(repr, names[:SHOWN])) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    """Join names; list only the first of many."""
+    return ", ".join(map(repr, names[:MOST_NAMES])) + (
+        f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    )
 
 
-def select(table: FileTable, names: Collection[str], option: str) -> DataFrame:
-    """Columns of a table, each once, all of which have to be there."""
+def select(table: FileTable, names: Collection[str], parameter: str) -> DataFrame:
+    """Return columns of a table without duplicates; errors name the `parameter` that lists them."""
     import polars as pl
 
-    if table.frame is None:
+    frame = table.frame
+    if frame is None:
         if names:
-            raise ValueError(f"{option}: {table.name} has rows of numbers, and no columns with names.")
+            raise ParameterError(f"{table.name} has rows of numbers, and no named columns.", parameter)
         return pl.DataFrame()
-    missing = [column for column in names if column not in table.frame.columns]
+    missing = [column for column in names if column not in frame.columns]
     if missing:
-        raise ValueError(f"{option}: {table.name} has no column {missing[0]!r}; it has {table.frame.columns}.")
-    return table.frame.select(list(dict.fromkeys(names)))
+        raise ParameterError(
+            f"{table.name} has no column {missing[0]!r}. {describe_columns(frame.columns, missing[0])}", parameter
+        )
+    return frame.select(list(dict.fromkeys(names)))
+
+
+def describe_columns(names: Sequence[str], wanted: str = "") -> str:
+    """Return the columns that the user may have meant, the most similar name first."""
+    close = get_close_matches(wanted, names, 1)
+    first = ", ".join(map(repr, names[:MOST_NAMES]))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{f'Did you mean {close[0]!r}? ' if close else ''}Its columns: {first}{more}."

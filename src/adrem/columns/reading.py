@@ -1,36 +1,30 @@
-"""Files of people: csv, tsv, json lines, parquet, npz and svmlight, compressed or not."""
+"""Read tables from files: csv, tsv, JSON lines, parquet, npz and svmlight, compressed or not."""
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
 import hashlib
-import io
-import json
-import lzma
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from adrem._archives import read_bounded
-from adrem._types import Matrix
-from adrem.datasets._readers import guarded, read_npz
-from adrem.datasets.folder import _polars, _read_svmlight, read_parquet
-from adrem.exceptions import DamagedDataError
+from adrem.exceptions import ParameterError
+from adrem.files.frames import read_json_lines, read_parquet, read_text
+from adrem.files.npz import read_npz
+from adrem.files.packed import decompress
+from adrem.files.svmlight import read_svmlight
+from adrem.files.tables import Table
+from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 STANDARD = "-"
-ENDINGS = {
+FORM_BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
     ".npz": "npz", ".svmlight": "svmlight", ".libsvm": "svmlight", ".svm": "svmlight",
 }  # fmt: skip
@@ -39,30 +33,20 @@ COMPRESSED = {".gz", ".bz2", ".xz"}
 
 @dataclass(frozen=True)
 class FileTable:
-    """What a file holds: a frame with named columns, or rows of numbers with labels, if any, beside them.
+    """The content of a file: a frame with named columns, or rows of numbers and their labels, if any.
 
     Parameters
     ----------
     name : str
-        What the file is called in messages.
+        The name of the file, for messages.
     checksum : str
         The SHA-256 checksum of its bytes.
     frame : polars.DataFrame or None, default=None
-        The columns, as they are written.
+        The columns.
     rows : {ndarray, CSR array} of shape (n_rows, n_features) or None, default=None
-        The rows of a file of numbers.
+        The rows, if the file has no named columns.
     labels : ndarray of shape (n_rows,) or None, default=None
-        The labels that stand beside them.
-
-    Examples
-    --------
-    `read_file` makes one; so can you, of a frame that is at hand:
-
-    >>> import polars as pl
-    >>> from adrem.columns import FileTable
-    >>> table = FileTable("books.csv", "", pl.DataFrame({"price": [9, 30], "liked": ["yes", "no"]}))
-    >>> table.frame.columns
-    ['price', 'liked']
+        Their labels.
     """
 
     name: str
@@ -73,46 +57,38 @@ class FileTable:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> from adrem.columns import FileTable
-        >>> FileTable("books.csv", "", pl.DataFrame({"price": [9, 30]})).n_rows
-        2
-        """
+        """The number of rows."""
         table = self.rows if self.frame is None else self.frame
         return 0 if table is None else int(table.shape[0])
 
 
 def read_file(path: str, form: str | None = None) -> FileTable:
-    """Read a table from a file, or from standard input by the name ``-``.
+    """Read a table from a file, or from standard input if the path is ``-``.
 
-    What a text file holds is kept as it is written: ``007`` stays that. Which columns are numbers is decided later.
+    Values of text files stay strings, so that ``007`` is kept. `make_pair` decides which columns are numbers.
 
     Parameters
     ----------
     path : str
-        The file. Its ending says what it is, and where it has none that is known, its content does.
+        The file. The format is detected from its suffix, or from its content if the suffix is unknown.
     form : {"csv", "tsv", "jsonl", "parquet", "npz", "svmlight"}, default=None
-        What it is, where neither says.
+        The format, if it is not detected.
 
     Returns
     -------
     FileTable
-        The columns or the numbers that the file holds.
+        The columns, or the rows of numbers.
 
     Raises
     ------
     ValueError
-        If there is no such file, it is empty, or its form is not known. The message says what to do.
+        If there is no such file, it is empty, or its format is not supported.
     DamagedDataError
-        If it is cut off or not what its name says. The message names the line, where one is to blame.
+        If it is damaged or is not of the format of its suffix. The message names the first bad line, if any.
 
     See Also
     --------
-    make_pair : Make rows of two such files.
+    make_pair : Make a source and a target from two files.
 
     Examples
     --------
@@ -125,25 +101,32 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     >>> table.frame.rows()
     [('007', '25'), ('008', '1')]
     """
+    if form is not None and form not in FORMATS:
+        raise ParameterError(f"form must be one of {', '.join(FORMATS)}; got {form!r}.", "form")
     content, name = _read_bytes(path)
     checksum = hashlib.sha256(content).hexdigest()
-    content = _decompressed(content, name)
+    content = decompress(content, name)
+    _check_content(content, name)
+    form = form or _form_by_suffix(Path(path)) or _form_by_content(content)
+    if form == "npz" and not content.startswith(b"PK"):
+        raise ValueError(f"{name} is not a numpy archive, despite its suffix: write it with np.savez.")
+    if form in _NUMBERS:
+        table = _NUMBERS[form](content, name)
+        return FileTable(name, checksum, rows=table.X, labels=table.y)
+    frame = _FRAMES[form](content, name)
+    if not frame.height:
+        raise ValueError(f"{name} has a header but no rows.")
+    return FileTable(name, checksum, frame=frame)
+
+
+def _check_content(content: bytes, name: str) -> None:
+    """Raise an error for empty files and common formats that can't be read."""
     if not content.strip():
         raise ValueError(f"{name} is empty.")
     if b"xl/workbook.xml" in content or content.startswith(b"\xd0\xcf\x11\xe0"):
         raise ValueError(f"{name} is an Excel file: save the sheet as CSV.")
     if content.lstrip().startswith(b"["):
-        raise ValueError(f"{name} is one JSON list: put each row on a line of its own, as `jq -c '.[]'` does.")
-    form = form or _form_of(Path(path)) or _sniffed(content)
-    if form == "npz" and not content.startswith(b"PK"):
-        raise ValueError(f"{name} is not a numpy archive, whatever its name says: np.savez writes one.")
-    if form in ("npz", "svmlight"):
-        table = read_npz(content, name) if form == "npz" else _read_svmlight(content, name, "")
-        return FileTable(name, checksum, rows=table.X, labels=table.y)
-    frame = _FRAMES[form](content, name)
-    if not frame.height:
-        raise ValueError(f"{name} has a header and no rows.")
-    return FileTable(name, checksum, frame=frame)
+        raise ValueError(f"{name} is one JSON list: put each row on its own line, as `jq -c '.[]'` does.")
 
 
 def _read_bytes(path: str) -> tuple[bytes, str]:
@@ -151,34 +134,21 @@ def _read_bytes(path: str) -> tuple[bytes, str]:
         return sys.stdin.buffer.read(), "standard input"
     file = Path(path).expanduser()
     if file.is_dir():
-        raise ValueError(f"{path} is a folder: name a file in it.")
+        raise ParameterError(f"{path} is a folder: name a file in it.", "path")
     if not file.exists():
-        raise ValueError(f"There is no file {path}.")
+        raise ParameterError(f"There is no file {path}.", "path")
     return file.read_bytes(), path
 
 
-def _decompressed(content: bytes, name: str) -> bytes:
-    for magic, kind, opened in (
-        (b"\x1f\x8b", "gzip", gzip.open),
-        (b"BZh", "bzip2", bz2.open),
-        (b"\xfd7zXZ\x00", "xz", lzma.open),
-    ):
-        if content.startswith(magic):
-            stream: Any = opened(io.BytesIO(content))
-            unpacked: bytes = guarded(name, f"a {kind} file", partial(read_bounded, stream, name))
-            return unpacked
-    return content
+def _form_by_suffix(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return FORM_BY_SUFFIX.get(suffixes[-1]) if suffixes else None
 
 
-def _form_of(path: Path) -> str | None:
-    endings = [suffix.lower() for suffix in path.suffixes]
-    if endings and endings[-1] in COMPRESSED:
-        endings.pop()
-    return ENDINGS.get(endings[-1]) if endings else None
-
-
-def _sniffed(content: bytes) -> str:
-    """What a file without a known ending is, by its first bytes."""
+def _form_by_content(content: bytes) -> str:
+    """Guess the format of a file from its first bytes."""
     if content.startswith(b"PAR1"):
         return "parquet"
     if content.startswith(b"PK"):
@@ -191,93 +161,11 @@ def _sniffed(content: bytes) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-def _read_text(content: bytes, name: str, separator: str | None) -> DataFrame:
-    _check_text(content, name)
-    if b"\n" not in content:  # the ends of lines of old Macs
-        content = content.replace(b"\r", b"\n")
-    header = content.split(b"\n", 1)[0]
-    if separator is None:
-        separator = ";" if header.count(b";") > header.count(b",") else ","
-    _check_header(content, name, separator)
-    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
-    frame: DataFrame = _located(name, "a table of text", read, partial(_longer_line, content, separator))
-    return frame
-
-
-def _located(name: str, form: str, read: Callable[[], Any], locate: Callable[[], str | None]) -> Any:
-    """Call a reader; an error names the line that is to blame, where one is found."""
-    try:
-        return guarded(name, form, read)
-    except DamagedDataError as error:
-        where = locate()
-        if where is None:
-            raise
-        raise DamagedDataError(f"{name} can't be read as {form}: {where}.") from error
-
-
-def _check_header(content: bytes, name: str, separator: str) -> None:
-    names = next(csv.reader(_lines(content), delimiter=separator))
-    twice = [column for column, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name.")
-
-
-def _longer_line(content: bytes, separator: str) -> str | None:
-    """Where a table of text has more fields than its header, if anywhere."""
-    reader = csv.reader(_lines(content), delimiter=separator)
-    try:
-        wanted = len(next(reader))
-        for row in reader:
-            if len(row) > wanted:
-                return f"line {reader.line_num} has {len(row)} fields, the header {wanted}"
-    except csv.Error as error:
-        return f"line {reader.line_num}: {error}"
-    return None
-
-
-def _lines(content: bytes) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-
-
-def _check_text(content: bytes, name: str) -> None:
-    if b"\x00" in content[:65536]:
-        raise DamagedDataError(
-            f"{name} is not text: give it the ending of what it is ({', '.join(sorted(ENDINGS))}), or save it as UTF-8."
-        )
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DamagedDataError(
-            f"{name} is not UTF-8 (byte {error.start}): convert it, for example by "
-            f"`iconv -f latin1 -t utf-8 {name} > new.csv`."
-        ) from error
-
-
-def _read_lines(content: bytes, name: str) -> DataFrame:
-    _check_text(content, name)
-    read = partial(_polars().read_ndjson, io.BytesIO(content), infer_schema_length=None)
-    frame: DataFrame = _located(name, "JSON lines", read, partial(_line_that_is_no_object, content))
-    return frame
-
-
-def _line_that_is_no_object(content: bytes) -> str | None:
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            if line.strip() and not isinstance(json.loads(line), dict):
-                return f"line {number} is no object {{...}}"
-        except (ValueError, RecursionError) as error:
-            return f"line {number}: {error}"
-    return None
-
-
-def _read_parquet(content: bytes, name: str) -> DataFrame:
-    frame: DataFrame = guarded(name, "a parquet file", partial(read_parquet, content, name))
-    return frame
-
-
-_FRAMES: dict[str, Callable[[bytes, str], Any]] = {
-    "csv": lambda content, name: _read_text(content, name, None),
-    "tsv": lambda content, name: _read_text(content, name, "\t"),
-    "jsonl": _read_lines,
-    "parquet": _read_parquet,
+_FRAMES: dict[str, Callable[[bytes, str], DataFrame]] = {
+    "csv": read_text,
+    "tsv": lambda content, name: read_text(content, name, "\t"),
+    "jsonl": read_json_lines,
+    "parquet": read_parquet,
 }
+_NUMBERS: dict[str, Callable[[bytes, str], Table]] = {"npz": read_npz, "svmlight": read_svmlight}
+FORMATS = (*_FRAMES, *_NUMBERS)

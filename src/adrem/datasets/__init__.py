@@ -1,20 +1,20 @@
-"""Data to try the package on, the paper's data sets, and any folder of yours."""
+"""Small data sets, the data sets of the paper, and folders of your own."""
 
-from adrem.datasets._dataset import DataSet, Domain, Provenance
-from adrem.datasets._fetch import fetch
-from adrem.datasets._load import load
-from adrem.datasets._pair import DomainPair
-from adrem.datasets._verify import Verdict, verify
+from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.digits import load_digits_shift
+from adrem.datasets.fetching import fetch
 from adrem.datasets.folder import load_folder
+from adrem.datasets.loading import load
+from adrem.datasets.pair import DomainPair
 from adrem.datasets.toy import make_imbalanced_arcs, make_rotated_arcs
+from adrem.datasets.verification import Verification, verify
 
 __all__ = [
     "DataSet",
     "Domain",
     "DomainPair",
     "Provenance",
-    "Verdict",
+    "Verification",
     "fetch",
     "load",
     "load_digits_shift",

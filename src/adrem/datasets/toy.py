@@ -1,4 +1,4 @@
-"""The paper's toy problems: arcs around the origin, to be told apart by a line through it."""
+"""The paper's toy problems: arcs around the origin, separated by a line through it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from adrem.datasets._pair import DomainPair
+from adrem.datasets.pair import DomainPair
 
 # First and last angle of an arc, in degrees; class 0 below the origin, class 1 above it.
 Arc = tuple[float, float]
@@ -24,7 +24,7 @@ def make_rotated_arcs(
     noise: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> DomainPair:
-    """Two classes on opposite arcs of 80 degrees, and the same arcs rotated: the paper's first toy figure.
+    """Make two classes on opposite arcs of 80 degrees, and the same arcs rotated: the paper's first toy figure.
 
     With the default rotation each class of the target ends 20 degrees short of the source's other class.
 
@@ -62,7 +62,7 @@ def make_imbalanced_arcs(
     noise: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> DomainPair:
-    """A target whose classes lie close together, off to one side: the paper's second toy figure.
+    """Make a target whose classes lie close together, off to one side: the paper's second toy figure.
 
     The source is that of `make_rotated_arcs`. The target's classes span 60 degrees each with 20 degrees between them,
     and class 1, the rarer one, lies across the source's boundary. Without class balance the many rows of class 0 pull
@@ -74,10 +74,8 @@ def make_imbalanced_arcs(
         Number of rows in each domain.
     minority : float, default=0.3
         Share of class 1 in the target.
-    noise : float, default=0.5
-        Standard deviation of the distance from the origin, which is 3 on average.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the points.
+    noise, random_state : optional
+        As for `make_rotated_arcs`.
 
     Returns
     -------
@@ -103,7 +101,7 @@ def _make_pair(
     noise: float,
     random_state: int | np.random.RandomState | None,
 ) -> DomainPair:
-    # Without a seed, a generator of its own: numpy's global state is not for a library to advance.
+    # Without a seed, use a new generator: a library should not change numpy's global state.
     rng = np.random.RandomState() if random_state is None else check_random_state(random_state)
     return DomainPair(*_draw_arcs(n_source, SOURCE, 0.5, noise, rng), *_draw_arcs(n_target, target, share, noise, rng))
 
@@ -111,7 +109,7 @@ def _make_pair(
 def _draw_arcs(
     n_rows: int, arcs: Sequence[Arc], share: float, noise: float, rng: np.random.RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Points on the arcs of both classes, a share of them of class 1."""
+    """Draw points on the arcs of both classes, with the given share of class 1."""
     labels = (np.arange(n_rows) < round(share * n_rows)).astype(np.intp)
     first, last = np.array(arcs)[labels].T
     angle = np.deg2rad(rng.uniform(first, last))

@@ -1,32 +1,32 @@
-"""What can be said of an adapted model without a label of the target."""
+"""How far to trust an adapted model, without labels of the target."""
 
 from __future__ import annotations
 
-from adrem.diagnostics._accuracy import AccuracyEstimate, estimate_accuracy
-from adrem.diagnostics._diagnosis import diagnose
-from adrem.diagnostics._evidence import Evidence, Sides
-from adrem.diagnostics._findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
-from adrem.diagnostics._gap import DomainGap, TellingFeature
-from adrem.diagnostics._map import Map
-from adrem.diagnostics._verdict import Verdict
-from adrem.diagnostics._voices import Voice
+from adrem.diagnostics.accuracy import AccuracyEstimate, estimate_accuracy
+from adrem.diagnostics.contributions import ClassFeatures
+from adrem.diagnostics.diagnosis import diagnose
+from adrem.diagnostics.evidence import BeforeAfter, Evidence
+from adrem.diagnostics.findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.gap import DomainGap, TellingFeature
+from adrem.diagnostics.map import Map
+from adrem.diagnostics.verdict import Verdict
 
 __all__ = [
     "AccuracyEstimate",
+    "BeforeAfter",
     "Bin",
+    "ClassFeatures",
     "ClassShare",
     "Diagnosis",
     "DomainGap",
     "Evidence",
     "Map",
     "Move",
-    "Sides",
     "Spread",
     "Step",
     "TellingFeature",
     "UncertainRow",
     "Verdict",
-    "Voice",
     "diagnose",
     "estimate_accuracy",
 ]

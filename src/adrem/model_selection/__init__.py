@@ -1,9 +1,8 @@
-"""Choosing without labels of the target: scorers for `GridSearchCV` and `cross_validate`, and `AdREMCV`."""
+"""Model selection without labels of the target: scorers, and `AdREMCV`."""
 
 from __future__ import annotations
 
-from adrem.model_selection._adremcv import AdREMCV
-from adrem.model_selection._scorers import (
+from adrem.model_selection.scorers import (
     AgreementScorer,
     CircularScorer,
     EntropyScorer,
@@ -11,6 +10,7 @@ from adrem.model_selection._scorers import (
     NeighbourhoodDensityScorer,
     NeighbourScorer,
 )
+from adrem.model_selection.search import AdREMCV
 
 __all__ = [
     "AdREMCV",

@@ -1,13 +1,13 @@
-"""Pictures of a fit, drawn by matplotlib: each function draws on one axes and gives it back.
+"""Plots of a fit with matplotlib. Each function draws on one axes and returns it.
 
-No picture needs its colours: what differs by colour differs by its mark, its fill or its width too.
+No plot relies on colour alone: marks, fills or widths differ too.
 """
 
 from __future__ import annotations
 
-from adrem.plotting._domains import plot_domains
-from adrem.plotting._history import plot_history
-from adrem.plotting._shares import plot_class_shares
-from adrem.plotting._votes import plot_votes
+from adrem.plotting.domains import plot_domains
+from adrem.plotting.history import plot_history
+from adrem.plotting.shares import plot_class_shares
+from adrem.plotting.votes import plot_votes
 
 __all__ = ["plot_class_shares", "plot_domains", "plot_history", "plot_votes"]

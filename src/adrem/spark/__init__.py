@@ -1,4 +1,4 @@
-"""Ad-REM on Spark, its rows spread over machines: an Estimator and a Model of `pyspark.ml`."""
+"""Ad-REM on Spark: an estimator and a model of `pyspark.ml`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import shutil
 from importlib.util import find_spec
 
 if find_spec("pyspark") is None:
-    raise ImportError(
-        'adrem.spark needs pyspark, and pyspark a JDK 17: pip install "adrem[spark]", and install the JDK.'
-    )
+    raise ImportError('adrem.spark needs pyspark and a JDK 17: pip install "adrem[spark]", and install the JDK.')
 
 from pyspark import SparkContext
 
@@ -19,7 +17,7 @@ if SparkContext._gateway is None and "JAVA_HOME" not in os.environ and shutil.wh
         "JAVA_HOME."
     )
 
-from adrem.spark._estimator import AdREM
-from adrem.spark._model import AdREMModel
+from adrem.spark.estimator import AdREM
+from adrem.spark.model import AdREMModel
 
 __all__ = ["AdREM", "AdREMModel"]

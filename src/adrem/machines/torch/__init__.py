@@ -1,7 +1,7 @@
-"""The M-step on a device of PyTorch. Nothing else imports it before a device is asked for."""
+"""Machines on a PyTorch device. They are imported only when a device is requested."""
 
-from adrem.machines.torch._gram import TorchGramMachine
-from adrem.machines.torch._rows import TorchRowMachine
-from adrem.machines.torch._sparse import TorchSparseRowMachine
+from adrem.machines.torch.gram import TorchGramMachine
+from adrem.machines.torch.rows import TorchRowMachine
+from adrem.machines.torch.sparse import TorchSparseRowMachine
 
 __all__ = ["TorchGramMachine", "TorchRowMachine", "TorchSparseRowMachine"]

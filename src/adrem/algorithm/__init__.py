@@ -1,0 +1,1 @@
+"""The method of the paper, and what goes beyond it."""

@@ -1,0 +1,62 @@
+"""The fitted attributes of `AdREM`, from what a fit has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adrem.algorithm.fitting import Fit
+from adrem.algorithm.recorder import Member
+from adrem.base.validation import Domains
+
+# Attributes that only some fits have.
+OPTIONAL = (
+    "coef_", "coef_path_", "dual_coef_", "dual_coef_path_", "intercept_path_", "X_fit_", "class_prior_interval_",
+    "class_prior_check_", "sources_",
+)  # fmt: skip
+
+
+def clear_optional(model: Any) -> None:
+    """Remove attributes of an earlier fit."""
+    for name in OPTIONAL:
+        if hasattr(model, name):
+            delattr(model, name)
+
+
+def keep_classifiers(model: Any, fit: Fit, *, store_path: bool) -> None:
+    """Set the coefficients and intercepts of the members."""
+    machine = fit.task.machine
+    model._kernel = getattr(machine, "kernel", None)
+    name = "coef_"
+    if model._kernel is not None:
+        model.X_fit_, name = machine.table, "dual_coef_"
+    setattr(model, name, np.stack([member.path[-1][0] for member in fit.members]))
+    model.intercept_ = np.stack([member.path[-1][1] for member in fit.members])
+    if store_path:
+        coefs, intercepts = _paths(fit.members)
+        setattr(model, f"{name}path_", coefs)
+        model.intercept_path_ = intercepts
+
+
+def _paths(members: list[Member]) -> tuple[Any, Any]:
+    """Stack the classifiers of all iterations; those of members that stopped earlier are repeated."""
+    longest = max(len(member.path) for member in members)
+    paths = [member.path + [member.path[-1]] * (longest - len(member.path)) for member in members]
+    coefs = np.stack([[coef for coef, _ in path] for path in paths])
+    return coefs, np.stack([[intercept for _, intercept in path] for path in paths])
+
+
+def keep_facts(model: Any, fit: Fit, domains: Domains) -> None:
+    """Set what was chosen, and how the members went."""
+    model.C_ = fit.task.rows.C
+    model.machine_ = fit.task.machine.path
+    model.neighbors_ = fit.n_neighbors
+    model.class_prior_ = fit.task.prior
+    if fit.estimate is not None:
+        model.class_prior_interval_ = np.stack([fit.estimate.low, fit.estimate.high])
+        model.class_prior_check_ = fit.estimate.by_confusion
+    if domains.sources is not None:
+        model.sources_ = np.unique(domains.sources)
+    model.termination_ = [member.termination or "all iterations were run" for member in fit.members]
+    model.history_ = [{"member": j, **entry} for j, member in enumerate(fit.members) for entry in member.history]

@@ -1,0 +1,81 @@
+"""What a classifier does with validated domains and rows: the methods that a subclass implements or overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator
+
+from adrem.base.validation import Domains
+from adrem.types import FloatArray, Matrix
+
+
+class DomainHooks(BaseEstimator):
+    """The methods of a `DomainClassifier` that a subclass implements, and those that it may override."""
+
+    classes_: NDArray[Any]
+    # The fitted attributes that a subclass adds and that `save` writes.
+    saved_attributes: ClassVar[tuple[str, ...]] = ()
+    # As scikit-learn's estimators have it: the allowed values of each parameter.
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def fit_domains(self, domains: Domains) -> None:
+        """Learn from two domains that were validated. Every subclass implements it.
+
+        Parameters
+        ----------
+        domains : Domains
+            Rows, labels as positions in ``domains.classes``, and weights.
+        """
+        raise NotImplementedError
+
+    def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return decision scores of validated rows. Every subclass implements it.
+
+        Parameters
+        ----------
+        rows : {ndarray, CSR array} of shape (n_rows, n_features)
+            Validated rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Scores; for two classes one score a row, positive for ``classes_[1]``.
+        """
+        raise NotImplementedError
+
+    def label_rows(self, rows: Matrix) -> NDArray[np.intp]:
+        """Return positions in ``classes_`` for validated rows; by default those of the highest decision scores."""
+        return np.asarray(self._scores_by_class(rows).argmax(axis=1), dtype=np.intp)
+
+    def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return shares of the classes (rows x classes) that sum to one; by default the softmax of the scores."""
+        return np.asarray(softmax(self._scores_by_class(rows), axis=1))
+
+    def confidence_rows(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return the confidence of each label, from 0 to 1; by default the largest share."""
+        return np.asarray(self.share_rows(rows).max(axis=1))
+
+    def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        """Yield the scores (rows x classes, one column for two) of each member of an ensemble; by default one."""
+        scores = np.asarray(self.decide_rows(rows), dtype=np.float64)
+        yield scores[:, None] if scores.ndim == 1 else scores
+
+    def source_params(self) -> dict[str, Any]:
+        """Return the parameters of the linear classifier of the source to compare with, named as for `AdREM`."""
+        loss = getattr(self, "loss", "hinge")
+        return {"loss": "log_loss" if loss == "log_loss" else "hinge", "C": getattr(self, "C_", 1.0)}
+
+    def refit_params(self, n_target: int) -> dict[str, Any]:
+        """Return parameters for ``set_params``, to refit the model to a part of the rows with what it has chosen."""
+        del n_target  # others need it
+        settled = {"random_state": 0, "C": getattr(self, "C_", None)}
+        return {name: value for name, value in settled.items() if name in self.get_params(deep=False)}
+
+    def _scores_by_class(self, rows: Matrix) -> NDArray[np.float64]:
+        scores = np.asarray(self.decide_rows(rows))
+        return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores

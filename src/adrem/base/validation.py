@@ -1,0 +1,144 @@
+"""Validation of the arguments of `fit` and `predict`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from adrem.base.entries import check_range
+from adrem.base.reading import (
+    encode,
+    match_columns,
+    read_domain,
+    read_labels,
+    read_table,
+    read_target,
+    read_weights,
+    source_by_domain,
+    source_by_mask,
+)
+from adrem.base.tensors import as_array
+from adrem.types import Matrix
+
+
+class Domains(NamedTuple):
+    """A labelled source and an unlabelled target, validated.
+
+    Parameters
+    ----------
+    X_source : {ndarray, CSR array} of shape (n_source, n_features)
+        Rows of the source.
+    labels : ndarray of shape (n_source,)
+        Their labels, as positions in ``classes``.
+    weights : ndarray of shape (n_source,)
+        Their weights.
+    X_target : {ndarray, CSR array} of shape (n_target, n_features)
+        Rows of the target; none in a fit on the source alone.
+    classes : ndarray of shape (n_classes,)
+        The labels of the source.
+    positions : ndarray of shape (n_source + n_target,), default=None
+        Positions of the rows in the table that held both domains, if they came in one; those of the source first.
+    sources : ndarray of shape (n_source,), default=None
+        The source of each row, if there are several.
+    """
+
+    X_source: Matrix
+    labels: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    X_target: Matrix
+    classes: NDArray[Any]
+    positions: NDArray[np.intp] | None = None
+    sources: NDArray[np.float64] | None = None
+
+    @property
+    def adapts(self) -> bool:
+        """Whether there is a target."""
+        return bool(self.X_target.shape[0])
+
+
+def read_domains(
+    estimator: Any, X: Any, y: Any, *, sample_domain: Any = None, X_target: Any = None, sample_weight: Any = None
+) -> Domains:
+    """Validate the arguments of ``fit``, given in any of its three ways.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator to fit. Its ``n_features_in_`` and ``feature_names_in_`` are set.
+    X, y, sample_domain, X_target, sample_weight : object
+        As for ``fit`` of `DomainClassifier`.
+
+    Returns
+    -------
+    Domains
+        The two domains.
+
+    Raises
+    ------
+    ValueError
+        If the rows or labels are invalid. The message says what to do.
+
+    Examples
+    --------
+    >>> from adrem.base import read_domains
+    >>> from adrem.baselines import SourceOnly
+    >>> domains = read_domains(SourceOnly(), [[1.0], [-1.0], [5.0]], [1, 0, 0], sample_domain=[0, 0, -1])
+    >>> domains.X_target.tolist()
+    [[5.0]]
+    """
+    name = type(estimator).__name__
+    X, y, sample_domain, X_target, sample_weight = map(as_array, (X, y, sample_domain, X_target, sample_weight))
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    if X_target is not None and sample_domain is not None:
+        raise ValueError(
+            "X_target and sample_domain were both given. Pass the source as X and y with X_target, or both domains in "
+            "X with sample_domain."
+        )
+    rows = read_table(estimator, X)
+    y = read_labels(y, rows.shape[0])
+    if X_target is not None:
+        target = read_target(estimator, X, X_target)
+        return _domains(rows, y, read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
+    sources = None
+    if sample_domain is None:
+        is_source = source_by_mask(y)
+    else:
+        domain = read_domain(sample_domain, rows.shape[0])
+        is_source = source_by_domain(domain)
+        sources = domain[is_source] if len(np.unique(domain[is_source])) > 1 else None
+    source = rows[is_source]
+    read = _domains(source, y[is_source], read_weights(sample_weight, source, is_source), rows[~is_source])
+    return read._replace(positions=np.argsort(~is_source, kind="stable"), sources=sources)
+
+
+def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:
+    """Read new rows for a fitted estimator."""
+    check_is_fitted(estimator, "classes_")
+    X, sample_domain = as_array(X), as_array(sample_domain)
+    rows = read_table(estimator, match_columns(getattr(estimator, "feature_names_in_", None), X), reset=False)
+    check_range({"X": rows}, learns=False)
+    if sample_domain is not None:
+        n_source = int(np.count_nonzero(read_domain(sample_domain, rows.shape[0]) >= 0))
+        if n_source and not allow_source:
+            raise ValueError(
+                f"{n_source} of {rows.shape[0]} rows belong to a source domain (sample_domain >= 0), and this model is "
+                "for the target. Leave them out, or pass allow_source=True to score them anyway."
+            )
+    return rows
+
+
+def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_target: Matrix) -> Domains:
+    classes, labels = encode(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The source has one class only, {classes.tolist()[0]!r}: a classifier needs labelled rows of at least two "
+            "classes."
+        )
+    if not np.all(np.bincount(labels, weights) > 0):
+        raise ValueError("sample_weight is zero for all source rows of a class: drop them, or give them a weight.")
+    check_range({"X": X_source, "X_target": X_target} if X_target.shape[0] else {"X": X_source}, learns=True)
+    return Domains(X_source, labels.astype(np.intp), weights, X_target, classes)

@@ -1,0 +1,68 @@
+"""The model of ``adrem adapt``, from the options of the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from adrem.cli.parameters import MODEL_OPTIONS
+from adrem.registry import COMMAND_LINE_METHODS, METHODS
+
+PRIORS = ("uniform", "source", "estimate")
+
+
+def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
+    """Return the estimator of a method; `options` has its parameters, None for those not given."""
+    if method not in COMMAND_LINE_METHODS:
+        raise typer.BadParameter(f"{method!r} is not one of {', '.join(COMMAND_LINE_METHODS)}.", param_hint="--method")
+    if jobs == 0:
+        raise typer.BadParameter("It must not be 0; -1 uses all cores.", param_hint="--jobs")
+    params = {name: value for name, value in options.items() if value is not None}
+    _check_values(params)
+    if "class_prior" in params:
+        params["class_prior"] = _read_prior(params["class_prior"])
+    declared = METHODS[method]
+    model = declared.make()
+    available = set(model.get_params()) - set(declared.params)
+    for name in params:
+        if name not in available:
+            raise typer.BadParameter(f"The method {method} has no such option.", param_hint=MODEL_OPTIONS[name])
+    running = {name: value for name, value in (("n_jobs", jobs), ("verbose", 1)) if name in available}
+    return model.set_params(random_state=seed, **running, **params)
+
+
+def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
+    """Return class shares by label; on the command line, labels are given as text."""
+    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
+    if set(known) != set(shares):
+        raise typer.BadParameter(
+            f"It names {', '.join(sorted(shares))}; the labels are {', '.join(sorted(known))}.", param_hint="--prior"
+        )
+    return {known[name]: share for name, share in shares.items()}
+
+
+def _check_values(params: dict[str, Any]) -> None:
+    if params.get("loss", "hinge") not in ("hinge", "log_loss", "squared"):
+        raise typer.BadParameter(f"{params['loss']!r} is neither hinge nor log_loss.", param_hint="--loss")
+    if not 0 < params.get("C", 1.0) < float("inf"):
+        raise typer.BadParameter("It must be finite and larger than zero.", param_hint="--C")
+
+
+def _read_prior(text: str) -> Any:
+    """Return a name of `PRIORS`, or class shares by the labels as text."""
+    if text in PRIORS:
+        return text
+    try:
+        parts = dict(part.rsplit("=", 1) for part in text.split(","))
+        shares = {name.strip(): float(share) for name, share in parts.items()}
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not one of {', '.join(PRIORS)}, nor shares such as a=0.8,b=0.2.", param_hint="--prior"
+        ) from None
+    if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
+        raise typer.BadParameter(
+            f"The shares must be zero or more, and sum to one; they sum to {sum(shares.values()):g}.",
+            param_hint="--prior",
+        )
+    return shares

@@ -1,0 +1,178 @@
+"""Options and outputs of the commands that label rows: the file of labels, and the summary."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, terminal_width
+from adrem.runtime.text import without_middle
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from adrem.columns import FileTable
+    from adrem.columns.labelling import Labels
+
+LABEL_FILE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
+MAX_NAMES = 5  # names listed in a line
+COUNTS_WIDTH = 24  # terminal columns of the counts beside a label
+
+Output = Annotated[str, typer.Option("--output", "-o", help="File for the labels: csv, tsv, jsonl, parquet, or -.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Keep = Annotated[str | None, typer.Option(help="Columns to copy into the file of labels, separated by commas.")]
+Identifier = Annotated[str | None, typer.Option("--id", help="Column that identifies the rows; written first.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON to standard output.")]
+
+
+def check_outputs(
+    outputs: Mapping[str, str | Path | None], *, force: bool, as_json: bool, inputs: tuple[str, ...]
+) -> None:
+    """Raise an error before any work if an output can't be written; the labels go to ``--output``."""
+    labels = str(outputs["--output"])
+    if as_json and labels == STANDARD:
+        raise typer.BadParameter("Labels and summary can't both go to standard output.", param_hint="--json")
+    if labels == STANDARD and sys.__stdout__ is None:
+        raise OSError("Standard output is closed: name a file for the labels with --output.")
+    files = {option: name for option, name in outputs.items() if name is not None}
+    if labels == STANDARD:
+        del files["--output"]
+    _check_files(files, {Path(name).resolve() for name in inputs if name != STANDARD}, force)
+    if format_of(labels) not in LABEL_FILE_FORMATS:
+        raise typer.BadParameter(f"{labels} should end in csv, tsv, jsonl or parquet.", param_hint="--output")
+
+
+def _check_files(files: Mapping[str, str | Path], taken: set[Path], force: bool) -> None:
+    """Raise an error if a file can't be written, or is also an input or another output."""
+    for option, name in files.items():
+        path = Path(name)
+        if path == Path(STANDARD):
+            raise typer.BadParameter("Only the labels can go to standard output: name a file.", param_hint=option)
+        if path.resolve() in taken:
+            raise typer.BadParameter(f"{path} is already used: give each file its own name.", param_hint=option)
+        check_output(path, option, force)
+        taken.add(path.resolve())
+
+
+def check_output(path: Path, option: str, force: bool) -> None:
+    """Raise an error if a file can't be written."""
+    import tempfile
+
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=option)
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "not a regular file"
+        raise typer.BadParameter(f"{path} is {kind}.", param_hint=option)
+    if path.exists() and not force:
+        raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise OSError(
+            f"{path.parent} can't be written to: {error.strerror}. Choose another folder with {option}."
+        ) from error
+
+
+def format_of(output: str) -> str:
+    """Return the format of an output: csv for standard output, else its suffix."""
+    return "csv" if output == STANDARD else Path(output).suffix.lower().lstrip(".")
+
+
+def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -> DataFrame:
+    """Return the columns of a table to write before the labels."""
+    from adrem.columns.pair import select
+
+    return select(table, [*([identifier] if identifier else []), *names_in(keep, "--keep")], "beside")
+
+
+def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
+    """Write a row for each label, with other columns before it."""
+    import polars as pl
+
+    from adrem.files.atomic import written_whole
+
+    columns = {"label": labels.label, "confidence": labels.confidence, "source_label": labels.source_label}
+    frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
+    clash = [name for name in beside.columns if name in frame.columns]
+    frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
+    buffer = io.BytesIO()
+    form = format_of(output)
+    if form == "parquet":
+        frame.write_parquet(buffer)
+    elif form == "jsonl":
+        frame.write_ndjson(buffer)
+    else:
+        frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
+    if output == STANDARD:
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()  # raises errors here, and not when Python exits
+        return
+    with written_whole(Path(output)) as file:
+        file.write(buffer.getvalue())
+
+
+def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
+    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values."""
+    summary: dict[str, Any] = {
+        "rows": len(labels.label),
+        "classes": {
+            str(c): {"adapted": int((labels.label == c).sum()), "source": int((labels.source_label == c).sum())}
+            for c in classes
+        },
+        "changed": int(labels.changed.sum()),
+        "mean_confidence": float(labels.confidence.mean()),
+    }
+    if truth is not None:
+        as_text = truth.astype(str)
+        summary["accuracy"] = {
+            "adapted": float((labels.label.astype(str) == as_text).mean()),
+            "source": float((labels.source_label.astype(str) == as_text).mean()),
+        }
+        strange = sorted(set(as_text.tolist()) - {str(c) for c in classes})
+        if strange:
+            n_strange = int(sum((as_text == name).sum() for name in strange))
+            summary["unknown_labels"] = {"rows": n_strange, "labels": strange[:MAX_NAMES]}
+    return summary
+
+
+def _tell_accuracy(summary: dict[str, Any]) -> None:
+    if "accuracy" in summary:
+        adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
+        say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
+    if "estimated_accuracy" in summary:
+        low, value, high = (100 * summary["estimated_accuracy"][name] for name in ("low", "accuracy", "high"))
+        say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+
+
+def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
+    """Print the summary: as text to standard error, or as JSON to standard output."""
+    if as_json:
+        typer.echo(json.dumps({**summary, **about}))
+        return
+    width = min(max(5, *(len(name) for name in summary["classes"])), terminal_width() - COUNTS_WIDTH)
+    say(f"\n{'label':<{width}} {'adapted':>9} {'source only':>12}")
+    for name, counts in summary["classes"].items():
+        say(f"{without_middle(name, width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
+    say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
+    _tell_accuracy(summary)
+    if "unknown_labels" in summary:
+        strange = summary["unknown_labels"]
+        say_wrapped(
+            f"! {strange['rows']} of the labels for scoring are not in the source: {', '.join(strange['labels'])}"
+        )
+    if "verdict" in summary:
+        lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
+        if summary["verdict"]["choice"] == "source":
+            lines = [f"{lines[0]} They are in the column source_label."]
+        for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
+            say_wrapped(line)
+    for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):
+        if about.get(name) not in (None, STANDARD):
+            say(f"{title}: {about[name]}")

@@ -1,0 +1,69 @@
+"""The HTML report of ``adrem adapt``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adrem.columns.bundle import Bundle
+    from adrem.columns.pair import Pair
+    from adrem.diagnostics.diagnosis import Examination
+    from adrem.reports import Report
+
+
+def check_pages() -> None:
+    """Raise an error before any work if jinja2 is missing."""
+    if find_spec("jinja2") is None:
+        raise ImportError("The report needs jinja2: pip install 'adrem[cli]'")
+
+
+def make_file_page(
+    pair: Pair,
+    examined: Examination,
+    bundle: Bundle,
+    identifier: str | None,
+    *,
+    accuracy: dict[str, float] | None,
+    command: str,
+    warned: list[str],
+) -> Report:
+    """Return the report about two files."""
+    from pathlib import Path
+
+    from adrem.columns.labelling import RowTexts
+    from adrem.reports import About, make_page
+
+    model, origin = bundle.model, bundle.about
+    texts: list[RowTexts | None] = [None, None]
+    if pair.frames is not None and pair.recipe is not None:
+        texts = [RowTexts(frame, pair.recipe, identifier) for frame in pair.frames]
+    names = [Path(origin[side]["name"]).name for side in ("source", "target")]
+    about = About(
+        title=f"{names[1]}, labelled from {names[0]}",
+        source_name=names[0],
+        target_name=names[1],
+        source_rows=texts[0],
+        target_rows=texts[1],
+        source_places=None if pair.source_places is None else pair.source_places.tolist(),
+        command=command,
+        facts={
+            "seed": origin["seed"],
+            "C": f"{model.C_:g}",
+            "parameters": parameters(model),
+            **{f"sha256 of {origin[side]['name']}": origin[side]["sha256"] for side in ("source", "target")},
+        },
+        notes=pair.notes,
+        accuracy=accuracy,
+        warnings=warned,
+    )
+    labels: dict[str, list[Any]] = {
+        "source": pair.y_source.tolist(),
+        "target": model.classes_[examined.after].tolist(),
+    }
+    return make_page(examined.diagnosis(), labels, about)
+
+
+def parameters(model: Any) -> str:
+    """Return the parameters of a model as one line."""
+    return ", ".join(f"{name}={value!r}" for name, value in model.get_params().items())

@@ -1,0 +1,185 @@
+"""Estimate the accuracy in the target without target labels."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+
+from adrem.algorithm.calibration import calibrate
+from adrem.base.scoring import by_class
+from adrem.base.validation import Domains
+from adrem.types import Matrix
+
+if TYPE_CHECKING:
+    from adrem.diagnostics.diagnosis import Examination
+
+Array = NDArray[np.float64]
+# The 90 % quantile of the error of the estimate, in standard deviations of the correctness of one row. Set on the
+# Amazon reviews, SURF and digits; docs/estimate.md has results on other data.
+ERROR_QUANTILE = 0.27
+NORMAL_QUANTILE = 1.645  # of a two-sided 90 % interval, for the sampling error of the target rows
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """Estimated accuracy of the predicted target labels.
+
+    Parameters
+    ----------
+    accuracy : float
+        The estimate: `confidence` plus `drift`, clipped.
+    low, high : float
+        Bounds that contain the accuracy in about nine of ten cases.
+    confidence : float
+        Mean probability of the predicted labels, by models fitted without the row and calibrated on held-out source
+        rows.
+    drift : float
+        Change of the accuracy on held-out source rows by the adaptation. If it is negative, probabilities calibrated
+        there are too high for the target.
+    difference_of_confidences : float
+        Another estimate: the accuracy on held-out source rows minus the loss of confidence from source to target.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    confidence: float
+    drift: float
+    difference_of_confidences: float
+
+
+def estimate_accuracy(
+    model: Any, X_source: Any, y_source: Any, X_target: Any, *, random_state: int = 0
+) -> AccuracyEstimate:
+    """Estimate the accuracy of a model in the target without target labels.
+
+    The model is fitted three more times, each time without a third of the rows of both domains, which it then scores.
+
+    Parameters
+    ----------
+    model : AdREM, AdREMCV or a baseline
+        A fitted model; of an `AdREMCV`, its best estimator is used.
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Source rows of the fit. Several sources are pooled, and all rows count the same, whatever their weight.
+    y_source : array-like of shape (n_source,)
+        Labels of the source.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Target rows of the fit.
+    random_state : int, default=0
+        Seed of the cross-validation folds.
+
+    Returns
+    -------
+    AccuracyEstimate
+        The estimate ``accuracy``, its bounds ``low`` and ``high``, and its parts.
+
+    Raises
+    ------
+    ValueError
+        If a class of the source or the target has fewer than three rows.
+
+    See Also
+    --------
+    diagnose : Further diagnostics without target labels.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import load_digits_shift
+    >>> from adrem.diagnostics import estimate_accuracy
+    >>> X_source, y_source, X_target, y_target = (part[::3] for part in load_digits_shift())
+    >>> model = AdREM(C=0.1, n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> found = estimate_accuracy(model, X_source, y_source, X_target)
+    >>> bool(found.low < (model.transduction_ == y_target).mean() < found.high)
+    True
+    """
+    from adrem.diagnostics.diagnosis import examine
+
+    return estimate_examined(examine(model, X_source, y_source, X_target), random_state)
+
+
+def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyEstimate:
+    """Estimate the accuracy of an examined model."""
+    domains = examined.domains
+    check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
+    counts = np.bincount(domains.labels, minlength=len(domains.classes))
+    known, unknown = _held_out_scores(examined.model, domains, random_state)
+    calibrated = calibrate(known, domains.labels, np.ones(len(known)))
+    shares = softmax(calibrated(known), axis=1)
+    chances = softmax(calibrated(unknown), axis=1)
+    if examined.prior is not None:  # the calibration holds for the class prior of the source
+        chances = chances * examined.prior / (counts / counts.sum())
+        chances /= chances.sum(axis=1, keepdims=True)
+    source_accuracy = float(np.mean(known.argmax(axis=1) == domains.labels))
+    confidence = float(chances[np.arange(len(chances)), examined.after].mean())
+    drift = source_accuracy - examined.head.held_out_accuracy(domains, random_state)
+    return _with_bounds(
+        float(np.clip(confidence + drift, 1.0 / len(counts), 1.0)),
+        len(chances),
+        confidence=confidence,
+        drift=drift,
+        difference_of_confidences=source_accuracy - float(shares.max(axis=1).mean() - chances.max(axis=1).mean()),
+    )
+
+
+def check_rows(y_source: NDArray[Any], n_target: int) -> None:
+    """Raise an error if there are too few rows for an estimate."""
+    from adrem.machines.regularization import N_FOLDS
+
+    classes, counts = np.unique(y_source, return_counts=True)
+    short = [f"{name!r} has {count}" for name, count in zip(classes.tolist(), counts, strict=True) if count < N_FOLDS]
+    if n_target < N_FOLDS:
+        short.append(f"the target has {n_target}")
+    if short:
+        raise ValueError(
+            f"An estimate of the accuracy needs {N_FOLDS} rows of the target and of each class of the source, but "
+            f"{', '.join(short)}. Skip the estimate, or add rows."
+        )
+
+
+def _with_bounds(accuracy: float, n_rows: int, **parts: float) -> AccuracyEstimate:
+    # A Wilson interval, which has a width even if the estimate is 1.
+    n_adjusted = n_rows + NORMAL_QUANTILE**2
+    middle = (accuracy * n_rows + 0.5 * NORMAL_QUANTILE**2) / n_adjusted
+    half_width = float(
+        np.sqrt(middle * (1.0 - middle)) * np.hypot(ERROR_QUANTILE, NORMAL_QUANTILE / np.sqrt(n_adjusted))
+    )
+    return AccuracyEstimate(accuracy, max(accuracy - half_width, 0.0), min(accuracy + half_width, 1.0), **parts)
+
+
+def _held_out_scores(model: Any, domains: Domains, seed: int) -> tuple[Array, Array]:
+    """Return class scores of all source and target rows, each by a model fitted without the row."""
+    from adrem.machines.regularization import N_FOLDS, make_folds
+
+    rng = np.random.default_rng(seed)
+    n_source, n_target, n_classes = len(domains.labels), domains.X_target.shape[0], len(domains.classes)
+    folds = make_folds(domains.labels, np.ones(n_source), seed)
+    of_target = rng.permutation(n_target) % N_FOLDS
+    known, unknown = np.zeros((n_source, n_classes)), np.zeros((n_target, n_classes))
+    for fold, held_source in enumerate(folds):
+        also_held = of_target == fold
+        part = clone(model).set_params(**model.refit_params(int(np.count_nonzero(~also_held))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # these models are not returned
+            part.fit_domains(
+                Domains(
+                    domains.X_source[~held_source],
+                    domains.labels[~held_source],
+                    domains.weights[~held_source],
+                    domains.X_target[~also_held],
+                    domains.classes,
+                )
+            )
+        known[held_source] = _scores(part, domains.X_source[held_source])
+        unknown[also_held] = _scores(part, domains.X_target[also_held])
+    return known, unknown
+
+
+def _scores(model: Any, rows: Matrix) -> Array:
+    return by_class(np.mean(list(model.member_scores(rows)), axis=0))

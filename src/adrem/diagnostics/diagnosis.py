@@ -1,0 +1,297 @@
+"""The diagnosis of an adapted model, without labels of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from adrem.base.classifier import check_model
+from adrem.base.scoring import by_class
+from adrem.base.validation import Domains, read_domains
+from adrem.diagnostics.contributions import ClassFeatures, class_features
+from adrem.diagnostics.evidence import Evidence, gather
+from adrem.diagnostics.findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.gap import measure_gap
+from adrem.diagnostics.map import draw_map
+from adrem.diagnostics.verdict import Verdict, judge
+from adrem.preprocessing import transform_pair
+from adrem.runtime.seeds import integer_seed, spawn_seeds
+
+if TYPE_CHECKING:
+    from adrem.machines.linear import LinearHead
+
+N_UNCERTAIN = 20
+# A class is recovered if it had less than this part of an equal share of the labels, and now has this many times more.
+RARE_PART, RECOVERED_FACTOR = 0.25, 2
+N_BINS = 10
+MAX_MEMBERS_PER_BIN = 20
+
+
+def diagnose(
+    model: Any,
+    X_source: Any,
+    y_source: Any,
+    X_target: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    random_state: int = 0,
+) -> Diagnosis:
+    """Diagnose how far to trust a model in the target, without target labels.
+
+    Parameters
+    ----------
+    model : AdREM, AdREMCV or a baseline
+        A fitted model; of an `AdREMCV`, its best estimator is used.
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Source rows of the fit.
+    y_source : array-like of shape (n_source,)
+        Labels of the source.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Target rows of the fit.
+    feature_names : sequence of str, default=None
+        Names of the features; by default those of the fit, else their numbers.
+    random_state : int, default=0
+        Seed of the random rows used if there are many.
+
+    Returns
+    -------
+    Diagnosis
+        All results; the ``verdict`` says which labels to use.
+
+    Raises
+    ------
+    ValueError
+        If the rows are not those that the model was fitted to.
+
+    See Also
+    --------
+    adrem.report : The same as an HTML page.
+    estimate_accuracy : Estimate the accuracy without target labels.
+
+    Examples
+    --------
+    >>> from adrem import AdREM
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.diagnostics import diagnose
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> diagnosis = diagnose(model, X_source, y_source, X_target)
+    >>> diagnosis.n_changed, diagnosis.verdict.choice
+    (1, 'adapted')
+    """
+    return examine(model, X_source, y_source, X_target, feature_names, random_state).diagnosis()
+
+
+def examine(
+    model: Any,
+    X_source: Any,
+    y_source: Any,
+    X_target: Any,
+    feature_names: Sequence[str] | None = None,
+    random_state: int = 0,
+) -> Examination:
+    """Return an examination, which computes a diagnosis or single parts of it."""
+    check_model(model)
+    if hasattr(model, "best_estimator_"):  # of a search
+        if model.preprocessing_ is not None:
+            X_source, X_target = transform_pair(model.preprocessing_, X_source, X_target)
+        model = model.best_estimator_
+    if get_tags(model).input_tags.pairwise:
+        raise ValueError("A model with kernel='precomputed' can't be diagnosed without the rows: name the kernel.")
+    domains = _read(model, X_source, y_source, X_target)
+    return Examination(model, domains, feature_names, random_state)
+
+
+def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
+    from sklearn.base import clone
+
+    if X_target is None:
+        raise ValueError("A diagnosis needs the rows of the target: pass X_target.")
+    # A clone, because reading sets attributes of the estimator.
+    domains = read_domains(clone(model), X_source, y_source, X_target=X_target)
+    if domains.X_source.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"The model was fitted to {model.n_features_in_} features, these rows have {domains.X_source.shape[1]}."
+        )
+    n_target, n_fitted = domains.X_target.shape[0], len(model.transduction_)
+    if n_target != n_fitted:
+        raise ValueError(
+            f"The model was fitted to {n_fitted} target rows, X_target has {n_target}: pass the rows that it was "
+            "fitted to."
+        )
+    if not np.array_equal(domains.classes, model.classes_):
+        raise ValueError(
+            f"The model knows the classes {model.classes_.tolist()}, y_source has {domains.classes.tolist()}: pass the "
+            "labels that it was fitted to."
+        )
+    return domains
+
+
+class Examination:
+    """A model, its two domains, and the classifier of the source alone to compare it with."""
+
+    def __init__(self, model: Any, domains: Domains, feature_names: Sequence[str] | None, random_state: int) -> None:
+        self.model = model
+        self.domains = domains
+        # One seed per part: the result does not depend on which parts are computed, nor how often.
+        self._seeds = dict(zip(("neighbours", "gap", "map"), spawn_seeds(random_state, 3), strict=True))
+        self.names = self._names(feature_names)
+        self.labels: list[Any] = model.classes_.tolist()
+        self.head = source_head(model)
+        self.plain = self.head.fit(domains, integer_seed(0))
+        self.before = self.plain.label(domains.X_target)
+        self.after = model.label_rows(domains.X_target)
+        self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
+        self.members = self._members()
+
+    def _names(self, given: Sequence[str] | None) -> Sequence[str]:
+        n_features = self.model.n_features_in_
+        if given is None:
+            given = getattr(self.model, "feature_names_in_", None)
+        if given is None:
+            return [f"feature {k}" for k in range(n_features)]
+        if len(given) != n_features:
+            raise ValueError(f"There are {len(given)} feature_names for {n_features} features.")
+        return [str(name) for name in given]
+
+    def diagnosis(self) -> Diagnosis:
+        """Return the whole diagnosis."""
+        domains, model = self.domains, self.model
+        return Diagnosis(
+            method=type(model).__name__,
+            n_source=domains.X_source.shape[0],
+            n_target=domains.X_target.shape[0],
+            n_features=model.n_features_in_,
+            classes=self._classes(),
+            n_changed=self.n_changed,
+            moves=self._moves(),
+            lost_classes=self.lost,
+            gap=measure_gap(domains.X_source, domains.X_target, self.names, self._rng("gap")),
+            map=draw_map(domains.X_source, domains.X_target, self._rng("map")),
+            course=_course(getattr(model, "history_", [])),
+            agreement=self.evidence.agreement,
+            members=self.members,
+            bins=self._bins(),
+            uncertain=self._uncertain(),
+            class_features=self._class_features(),
+            evidence=self.evidence,
+            verdict=self.verdict,
+        )
+
+    def _rng(self, part: str) -> np.random.Generator:
+        return np.random.default_rng(self._seeds[part])
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The tests of the labels before and after adapting."""
+        return gather(
+            self.head,
+            self.domains,
+            self.before,
+            self.after,
+            agreement=float(np.mean(self.members)) if self.members else None,
+            prior=self.prior,
+            rng=self._rng("neighbours"),
+        )
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which labels to use."""
+        return judge(self.evidence, self.lost, self.n_changed, self.recovered)
+
+    @property
+    def n_changed(self) -> int:
+        return int(np.count_nonzero(self.before != self.after))
+
+    @property
+    def recovered(self) -> list[Any]:
+        """Classes with very few labels before adapting, and more after it."""
+        n_classes = len(self.labels)
+        before, after = (np.bincount(own, minlength=n_classes) for own in (self.before, self.after))
+        found = (before * n_classes < RARE_PART * len(self.before)) & (
+            after >= np.maximum(1, RECOVERED_FACTOR * before)
+        )
+        return [label for label, is_recovered in zip(self.labels, found, strict=True) if is_recovered]
+
+    @property
+    def lost(self) -> list[Any]:
+        counts = np.bincount(self.after, minlength=len(self.labels))
+        return [label for label, count in zip(self.labels, counts, strict=True) if count == 0]
+
+    def _classes(self) -> list[ClassShare]:
+        n = len(self.labels)
+        source = np.bincount(self.domains.labels, minlength=n) / len(self.domains.labels)
+        before, after = (np.bincount(labels, minlength=n).tolist() for labels in (self.before, self.after))
+        prior: list[float | None] = [None] * n if self.prior is None else self.prior.tolist()
+        return [ClassShare(*row) for row in zip(self.labels, source.tolist(), before, after, prior, strict=True)]
+
+    def _moves(self) -> list[Move]:
+        n = len(self.labels)
+        counts = np.bincount(self.before * n + self.after, minlength=n * n).reshape(n, n)
+        np.fill_diagonal(counts, 0)
+        order = np.argsort(-counts, axis=None, kind="stable")[: np.count_nonzero(counts)]
+        return [Move(self.labels[k // n], self.labels[k % n], int(counts.flat[k])) for k in order.tolist()]
+
+    def _members(self) -> list[float]:
+        scores = self.model.member_scores(self.domains.X_target)
+        agreement = [float(np.mean(by_class(own).argmax(axis=1) == self.after)) for own in scores]
+        return agreement if len(agreement) > 1 else []
+
+    def _bins(self) -> list[Bin]:
+        n_bins, places = bins_of(self.model.confidence_rows(self.domains.X_target), len(self.members))
+        edges = np.arange(n_bins + 1) / n_bins
+        changed = self.before != self.after
+        kept, moved = (np.bincount(places[part], minlength=n_bins).tolist() for part in (~changed, changed))
+        return [Bin(*row) for row in zip(edges[:-1].tolist(), edges[1:].tolist(), kept, moved, strict=True)]
+
+    def _uncertain(self) -> list[UncertainRow]:
+        shares = self.model.share_rows(self.domains.X_target)
+        order = np.argsort(shares, axis=1, kind="stable")
+        margin = np.take_along_axis(shares, order[:, -1:], 1) - np.take_along_axis(shares, order[:, -2:-1], 1)
+        rows = np.argsort(margin[:, 0], kind="stable")[:N_UNCERTAIN]
+        confidence = self.model.confidence_rows(self.domains.X_target[rows])
+        # Not always the last but one: among equal shares, the label is that of predict.
+        second = [next(c for c in order[row, ::-1] if c != self.after[row]) for row in rows]
+        return [
+            UncertainRow(int(row), self.labels[self.after[row]], float(share), self.labels[c], self.labels[own])
+            for row, share, c, own in zip(rows, confidence, second, self.before[rows], strict=True)
+        ]
+
+    def _class_features(self) -> list[ClassFeatures]:
+        if not hasattr(self.model, "coef_"):
+            return []
+        return class_features(self.labels, self.names, self.plain.coef, self.model.coef_)
+
+
+def source_head(model: Any) -> LinearHead:
+    """Return the linear classifier to train on the source alone, with the loss, C, intercept and kernel of a model."""
+    from adrem.machines.linear import LinearHead
+
+    return LinearHead(**model.source_params())
+
+
+def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:
+    """Return the number of bins, one for each number of votes if there are few members, and the bin of each row."""
+    n_bins = n_members if 0 < n_members <= MAX_MEMBERS_PER_BIN else N_BINS
+    places = np.ceil(confidence * n_bins - 1e-9).astype(np.intp) - 1
+    return n_bins, np.clip(places, 0, n_bins - 1)
+
+
+def _course(history: list[dict[str, Any]]) -> list[Step]:
+    """Return the history over all members, by iteration; empty for methods with another history."""
+    if not history or "balanced_loss" not in history[0]:
+        return []
+    last = max(entry["iteration"] for entry in history)
+    entries = [[entry for entry in history if entry["iteration"] == k] for k in range(last + 1)]
+    names = ("n_drawn", "n_changed", "loss", "balanced_loss")
+    return [Step(k, *(_spread([entry[name] for entry in own]) for name in names)) for k, own in enumerate(entries)]
+
+
+def _spread(values: list[float]) -> Spread:
+    low, high = float(min(values)), float(max(values))
+    return Spread(min(max(float(np.mean(values)), low), high), low, high)

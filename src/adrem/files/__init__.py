@@ -1,0 +1,1 @@
+"""File formats and archives, and safe writes."""

@@ -1,0 +1,134 @@
+"""Files with named columns, as polars data frames: csv, tsv, JSON lines and parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from adrem.exceptions import DamagedDataError, FileTooLargeError
+from adrem.files.tables import guarded
+from adrem.runtime.memory import available_memory, size_of
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+
+def read_csv(content: bytes, name: str) -> DataFrame:
+    """Read a csv file, with types taken from all rows of a column."""
+    frame: DataFrame = guarded(name, "a csv file", lambda: _polars().read_csv(content, infer_schema_length=None))
+    return frame
+
+
+def read_parquet(content: bytes, name: str) -> DataFrame:
+    """Read a parquet file whose values fit into memory."""
+    frame: DataFrame = guarded(name, "a parquet file", lambda: _read_parquet(content, name))
+    return frame
+
+
+def _read_parquet(content: bytes, name: str) -> Any:
+    file = io.BytesIO(content)
+    polars = _polars()
+    try:
+        n_values = (
+            len(polars.read_parquet_schema(file)) * polars.scan_parquet(file).select(polars.len()).collect().item()
+        )
+    except ValueError:  # older versions scan only files with a path
+        n_values = 0
+    needed, free = 8 * n_values, available_memory()
+    if needed > free:
+        raise FileTooLargeError(
+            f"{name} holds {n_values} values, which take {size_of(needed)}; {size_of(free)} are free."
+        )
+    return polars.read_parquet(io.BytesIO(content))
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError as error:
+        raise ImportError("csv and parquet files are read by polars: pip install 'adrem[cli]'.") from error
+    return polars
+
+
+def read_text(content: bytes, name: str, separator: str | None = None) -> DataFrame:
+    """Read a csv or tsv file with all values as strings; without a separator, it is a comma or a semicolon."""
+    _check_text(content, name)
+    if b"\n" not in content:  # line ends of old Macs
+        content = content.replace(b"\r", b"\n")
+    header = content.split(b"\n", 1)[0]
+    if separator is None:
+        separator = ";" if header.count(b";") > header.count(b",") else ","
+    _check_header(content, name, separator)
+    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
+    return _located(name, "a table of text", read, partial(_longer_line, content, separator))
+
+
+def read_json_lines(content: bytes, name: str) -> DataFrame:
+    """Read a file with one JSON object a line."""
+    _check_text(content, name)
+    read = partial(_polars().read_ndjson, io.BytesIO(content), infer_schema_length=None)
+    return _located(name, "JSON lines", read, partial(_line_without_object, content))
+
+
+def _located(name: str, form: str, read: Callable[[], Any], locate: Callable[[], str | None]) -> DataFrame:
+    """Call a reader; if it fails, name the first bad line if one is found."""
+    try:
+        frame: DataFrame = guarded(name, form, read)
+    except DamagedDataError as error:
+        where = locate()
+        if where is None:
+            raise
+        raise DamagedDataError(f"{name} can't be read as {form}: {where}.") from error
+    return frame
+
+
+def _check_header(content: bytes, name: str, separator: str) -> None:
+    names = next(csv.reader(_lines(content), delimiter=separator))
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name.")
+
+
+def _longer_line(content: bytes, separator: str) -> str | None:
+    """Describe the first line with more fields than the header."""
+    reader = csv.reader(_lines(content), delimiter=separator)
+    try:
+        wanted = len(next(reader))
+        for row in reader:
+            if len(row) > wanted:
+                return f"line {reader.line_num} has {len(row)} fields, the header {wanted}"
+    except csv.Error as error:
+        return f"line {reader.line_num}: {error}"
+    return None
+
+
+def _lines(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+
+
+def _check_text(content: bytes, name: str) -> None:
+    if b"\x00" in content[:65536]:
+        raise DamagedDataError(f"{name} is not text: give it the suffix of its format, or save it as UTF-8.")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedDataError(
+            f"{name} is not UTF-8 (byte {error.start}): convert it, for example by "
+            f"`iconv -f latin1 -t utf-8 {name} > new.csv`."
+        ) from error
+
+
+def _line_without_object(content: bytes) -> str | None:
+    """Describe the first line that is not a JSON object."""
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            if line.strip() and not isinstance(json.loads(line), dict):
+                return f"line {number} is no object {{...}}"
+        except (ValueError, RecursionError) as error:
+            return f"line {number}: {error}"
+    return None

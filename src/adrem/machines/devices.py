@@ -1,0 +1,77 @@
+"""Devices by name: which one is used, and how much memory is free there. PyTorch is imported only when needed."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from adrem.machines.problems import Work
+from adrem.machines.tables import Outline
+from adrem.runtime.memory import available_memory
+
+CPU = "cpu"
+# PyTorch's own CPU device, which runs the same code as a GPU: for tests.
+TORCH_CPU = "torch-cpu"
+DEVICES = (CPU, "cuda", "auto", TORCH_CPU)
+# Entries of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core
+# and 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
+MIN_GPU_WORK = 1e9
+# Part of the free memory that a machine may take.
+MEMORY_MARGIN = 0.9
+
+
+def resolve_device(wanted: str, table: Outline, work: Work, *, has_kernel: bool) -> str:
+    """Return the device to use: "auto" is a GPU if there is one and the work is large enough for it."""
+    if wanted != "auto":
+        _check_kernel(wanted, has_kernel)
+        return wanted
+    if has_kernel:
+        return CPU
+    is_large = table.n_rows * table.entries * work.n_problems * work.n_members >= MIN_GPU_WORK
+    return "cuda" if is_large and _has_gpu() else CPU
+
+
+def _has_gpu() -> bool:
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def find_device(name: str) -> Any:
+    """Return PyTorch's device of this name, or raise an error that says what is missing."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"device={name!r} needs PyTorch: pip install \"adrem[gpu]\", or set device='cpu'.") from error
+    if name == TORCH_CPU:
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise ValueError(f"device={name!r}: PyTorch finds no GPU here. Set device='cpu', or 'auto'.")
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+def check_device(wanted: str, has_kernel: bool) -> None:
+    """Raise an error, before any work, if the device is missing or can't do what is asked."""
+    if wanted in (CPU, "auto"):
+        return
+    find_device(wanted)
+    _check_kernel(wanted, has_kernel)
+
+
+def _check_kernel(device: str, has_kernel: bool) -> None:
+    if has_kernel and device != CPU:
+        raise ValueError(f"A kernel runs on the CPU only: set device='cpu' in place of device={device!r}.")
+
+
+def free_memory(device: Any) -> float:
+    """Return the bytes that this process can still allocate on a device of PyTorch."""
+    if device.type == "cpu":
+        return available_memory()
+    import torch
+
+    free, total = torch.cuda.mem_get_info(device)
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    share = torch.cuda.get_per_process_memory_fraction(device)  # the user may have set it
+    return float(min(free + kept, share * total - torch.cuda.memory_allocated(device)))

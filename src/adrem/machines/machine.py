@@ -1,0 +1,206 @@
+"""The interface of all machines: rows are given once, and classifiers are trained on them again and again."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.machines.budget import visit_budget
+from adrem.machines.losses import Loss
+from adrem.machines.problems import Solution
+from adrem.machines.scoring import Scoring
+from adrem.machines.tables import add_bias, squared_norms
+from adrem.types import Matrix
+
+
+class Training(NamedTuple):
+    """How a solution is trained, as for `Machine.solve`."""
+
+    seed: int
+    among: NDArray[np.intp] | None
+    impatience: float
+    pulse: Callable[[], None]
+
+
+class Machine(Scoring):
+    """Train linear one-vs-rest classifiers again and again on the same rows, for several members at once.
+
+    For every one-vs-rest problem it minimizes the sum of ``weight_i * C * loss_i`` over the rows plus half the squared
+    norm of the weight vector. A row that is drawn several times is one row with a larger weight, and a row that is left
+    out has weight zero. `make_machine` chooses a machine.
+
+    Parameters
+    ----------
+    table : {ndarray, CSR array} of shape (n_rows, n_features)
+        The rows. The machine keeps a reference and never writes into it.
+    n_classes : int
+        Number of classes; labels are integers from 0.
+    loss : Loss
+        Loss of the classifiers.
+    path : str, default=""
+        How the machine works and why it was chosen, in one line.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularized like the others.
+    tol : float, default=0.1
+        Tolerance of the stopping criterion, as in liblinear.
+
+    Examples
+    --------
+    Two members at once, the second of which leaves a row out:
+
+    >>> import numpy as np
+    >>> from adrem.machines import decide, make_machine
+    >>> machine = make_machine(np.array([[1.0], [2.0], [-1.0]]), 2, "hinge")
+    >>> solution = machine.solve(np.array([1, 1, 0]), np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), C=1.0)
+    >>> decide(machine.scores(solution)).tolist()
+    [[1, 1, 0], [1, 1, 0]]
+    """
+
+    # Number of problems that are trained together most efficiently.
+    width: ClassVar[int]
+    # Whether the machine can be sent to other processes.
+    travels: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        table: Matrix,
+        n_classes: int,
+        loss: Loss,
+        *,
+        path: str = "",
+        fit_intercept: bool = False,
+        tol: float = 0.1,
+    ) -> None:
+        self.path = path
+        self.n_classes = n_classes
+        self.n_problems = 1 if n_classes == 2 else n_classes
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.table = add_bias(table) if fit_intercept else table  # with the constant feature if there is one
+        self.n_rows = self.table.shape[0]
+        self._norms = self._norms_of_rows()
+        if not np.all(self._norms <= np.finfo(self.table.dtype).max):
+            raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
+
+    def _norms_of_rows(self) -> NDArray[np.float64]:
+        return squared_norms(self.table)
+
+    @property
+    def group_size(self) -> int:
+        """The number of members that are trained together most efficiently."""
+        return max(1, self.width // self.n_problems)
+
+    def jobs(self, n_jobs: int) -> int:
+        """Return how many of these threads may train at the same time."""
+        return n_jobs
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Return a context that raises `DeviceMemoryError` if a device runs out of memory."""
+        return nullcontext()
+
+    @abstractmethod
+    def nothing(self, n_members: int) -> Solution:
+        """Return the solution for rows that all have weight zero, which is a cold start."""
+
+    @abstractmethod
+    def copies(self, solution: Solution, n_members: int) -> Solution:
+        """Return a copy of a solution of one member, repeated for each member, or of as many members."""
+
+    def solve(
+        self,
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        C: float,
+        *,
+        start: Solution | None = None,
+        overwrite: bool = False,
+        among: NDArray[np.intp] | None = None,
+        seed: int = 1,
+        impatience: float = 1.0,
+        pulse: Callable[[], None] = lambda: None,
+    ) -> Solution:
+        """Train on the rows with these labels and weights.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_members, n_rows) or (n_rows,)
+            Class numbers, for every member or for all.
+        weights : ndarray of shape (n_members, n_rows) or (n_rows,)
+            Weights of the rows, for every member or for all.
+        C : float
+            Weight of the losses.
+        start : Solution, default=None
+            Warm start, of these members or of one. It does not change the problem that is solved.
+        overwrite : bool, default=False
+            Whether the start may be changed.
+        among : ndarray of int, default=None
+            The rows that may have a weight; other rows may be ignored during training.
+        seed : int, default=1
+            Seed of the order in which rows are visited.
+        impatience : float, default=1.0
+            Give a problem up this many times sooner.
+        pulse : callable, default=nothing
+            Called several times a second; it may raise an exception.
+
+        Returns
+        -------
+        Solution
+            The classifiers, inside the machine.
+        """
+        labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
+        n_members = len(labels)
+        if start is None:
+            solution = self.nothing(n_members)
+        elif overwrite and len(start.n_failed) == n_members:
+            solution = start
+        else:
+            solution = self.copies(start, n_members)
+        self._transfer(solution, labels, C * weights)
+        given_up = self._descend(solution, Training(seed, among, impatience, pulse))
+        failed = self._rescue(solution, given_up, labels, C * weights, pulse) if given_up.any() else given_up
+        counts = (which.reshape(n_members, self.n_problems).sum(axis=1) for which in (failed, given_up))
+        solution.n_failed, solution.n_slow = counts
+        return solution
+
+    @abstractmethod
+    def _transfer(self, solution: Solution, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
+        """Transfer the solution to new labels and boxes, both of shape (n_members, n_rows)."""
+
+    @abstractmethod
+    def _descend(self, solution: Solution, training: Training) -> NDArray[np.bool_]:
+        """Improve the solution until it is optimal; returns which problems were given up."""
+
+    def _rescue(
+        self,
+        solution: Solution,  # noqa: ARG002
+        given_up: NDArray[np.bool_],
+        labels: NDArray[np.intp],  # noqa: ARG002
+        box: NDArray[np.float64],  # noqa: ARG002
+        pulse: Callable[[], None],  # noqa: ARG002
+    ) -> NDArray[np.bool_]:
+        """Solve problems that were given up by another method, if there is one; returns which ones are left."""
+        return given_up
+
+    def _visit_budget(self, n_rows: int, is_retry: bool, impatience: float) -> int:
+        """Return the visits to a row after which a problem is given up."""
+        return visit_budget(n_rows, self.tol, impatience, is_retry)
+
+    # For `regularization.rescale`: whether a warm start for a larger C is rescaled, its boxes, and the rescaled start.
+
+    @property
+    def _rescales_start(self) -> bool:
+        return True
+
+    @abstractmethod
+    def _boxes(self, solution: Solution) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _restart(
+        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
+    ) -> None: ...

@@ -1,0 +1,1 @@
+"""Model files: `adrem.save` and `adrem.load`."""

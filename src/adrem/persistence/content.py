@@ -1,0 +1,143 @@
+"""What a model file holds, from a model and back: a JSON header and plain arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.exceptions import UnreadableModelError
+from adrem.persistence.checks import fits_together
+from adrem.persistence.classes import check_attributes, check_class, class_of, saved_of
+from adrem.persistence.header import COMMON_KEYS, as_scalar, common_header, params_from_header
+from adrem.registry import Saved, find_estimator
+
+Header = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+OBJECT_ARRAYS = ("classes_", "transduction_")  # labels that are strings may have been objects
+DO_NOT_FIT = "The model file's arrays do not fit together: it is damaged."
+_FROM_JSON: dict[str, Any] = {
+    "C_": float,
+    "neighbors_": int,
+    "machine_": str,
+    "history_": lambda entries: [dict(entry) for entry in entries],
+    "n_iter_": int,
+    "termination_": lambda reasons: [str(reason) for reason in reasons],
+    "termination_condition_": str,
+    "n_components_": int,
+    "domain_C_": float,
+}
+
+
+def pack(model: Any) -> tuple[Header, Arrays]:
+    """Return the header and the arrays of a fitted model."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    check_class(model)
+    saved = saved_of(type(model))
+    check_attributes(model, saved)
+    _check_rows(model, saved)
+    model._validate_params()
+    arrays = {
+        name: _plain_array(name, value)
+        for name in (*saved.arrays, *saved.optional)
+        if isinstance(value := getattr(model, name, None), np.ndarray)
+    }
+    header = common_header(model, [name for name in arrays if getattr(model, name).dtype == object])
+    if find_estimator(type(model)) is not None:
+        values = (*saved.values, *saved.added)
+        return {**header, **{name: as_scalar(getattr(model, name, None)) for name in values}}, arrays
+    if not fits_together(model):
+        raise TypeError(f"{type(model).__name__} can't be saved: its arrays don't have the shapes that AdREM's have.")
+    return {**header, "module": type(model).__module__, "attributes": _attributes_of(model, saved, arrays)}, arrays
+
+
+def _attributes_of(model: Any, saved: Saved, arrays: Arrays) -> dict[str, Any]:
+    """Return the fitted attributes that are not arrays, for a class that is not declared in the registry."""
+    names = [name for name in saved.optional if hasattr(model, name) and name not in arrays]
+    return {name: _plain_value(name, getattr(model, name)) for name in names}
+
+
+def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) -> Any:
+    """Return the model of a header and arrays, checked in every way that does not need its rows."""
+    cls = class_of(header, trusted_modules)
+    saved = saved_of(cls)
+    _check_content(header, arrays, saved)
+    model: Any = cls(**params_from_header(header))
+    model._validate_params()
+    for name, array in arrays.items():
+        was_object = name in OBJECT_ARRAYS and name in header["objects"] and array.dtype.kind == "U"
+        setattr(model, name, array.astype(object) if was_object else array)
+    for name in (*saved.values, *saved.added):
+        if header.get(name) is not None:  # the source alone has fewer
+            setattr(model, name, _FROM_JSON[name](header[name]))
+    for name, value in header.get("attributes", {}).items():
+        setattr(model, name, value)
+    model.n_features_in_ = int(header["n_features_in_"])
+    if header["feature_names_in_"] is not None:
+        model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
+    if _keeps_rows(model, saved) or not 0 < getattr(model, "C_", 1.0) < np.inf or not fits_together(model):
+        raise UnreadableModelError(DO_NOT_FIT)
+    return model
+
+
+def _check_content(header: Header, arrays: Arrays, saved: Saved) -> None:
+    """Refuse arrays and keys of the header that a model of the class does not have."""
+    allowed = {*saved.arrays, *saved.optional}
+    if not set(saved.arrays) <= set(arrays) <= allowed:
+        raise UnreadableModelError(f"The model file holds the arrays {sorted(arrays)}, expected {sorted(allowed)}.")
+    own = {"module", "attributes"} if "module" in header else set(saved.values)
+    keys = set(header) - set(saved.added)
+    if keys != COMMON_KEYS | own or not set(header.get("attributes", ())) <= allowed - set(arrays):
+        raise UnreadableModelError(f"The model file's header has the keys {sorted(header)}, not those of its format.")
+
+
+def _check_rows(model: Any, saved: Saved) -> None:
+    """Refuse a model that labels rows by the rows that it was fitted to."""
+    if "coef_" in saved.arrays and not hasattr(model, "coef_"):
+        which, other = ("form", "mapping") if hasattr(model, "form") else ("kernel", "linear")
+        raise TypeError(
+            f"{type(model).__name__}({which}={getattr(model, which)!r}) keeps the rows that it was fitted to, and "
+            f"can't be saved; {which}={other!r} can."
+        )
+
+
+def _keeps_rows(model: Any, saved: Saved) -> bool:
+    """Return whether the parameters of a model are those of one that keeps its rows."""
+    has_kernel = "vote_share_" in saved.arrays
+    return getattr(model, "form", "mapping") != "mapping" or (has_kernel and model.kernel != "linear")
+
+
+def _plain_array(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind in "biufUS":
+        return array
+    if name not in OBJECT_ARRAYS:
+        raise _can_not_be_saved(name, array)
+    plain = array.astype(str)
+    if not all(isinstance(label, str) for label in array.tolist()) or plain.tolist() != array.tolist():
+        raise TypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
+    return plain
+
+
+def _plain_value(name: str, value: Any) -> Any:
+    """Return a value that JSON gives back as it was."""
+    value = as_scalar(value)
+    try:
+        comes_back = json.loads(json.dumps(value)) == value
+    except (TypeError, ValueError):
+        comes_back = False
+    if not comes_back:
+        raise _can_not_be_saved(name, value)
+    return value
+
+
+def _can_not_be_saved(name: str, value: Any) -> TypeError:
+    return TypeError(
+        f"{name} can't be saved: it is a {type(value).__name__}. Arrays of numbers or strings, finite numbers, strings "
+        "and lists and dicts of them can."
+    )

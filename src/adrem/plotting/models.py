@@ -1,0 +1,38 @@
+"""Checks of a model before it is plotted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.base.classifier import check_model
+
+
+def check_adapted(model: Any) -> None:
+    """Raise if a model has no target labels."""
+    check_model(model)
+    if not len(model.transduction_):
+        raise ValueError(
+            f"This {type(model).__name__} was fitted without a target, nothing to show: pass X_target to fit."
+        )
+
+
+def taken(model: Any) -> Any:
+    """Return the model itself, or the one that a search chose."""
+    return getattr(model, "best_estimator_", model)
+
+
+def name_of(model: Any) -> str:
+    """Return the name of the chosen model for messages."""
+    name = type(taken(model)).__name__
+    return name if taken(model) is model else f"{name}, chosen by {type(model).__name__},"
+
+
+def read_labels(labels: Any, name: str, n_rows: int) -> NDArray[Any]:
+    """Return labels as an array with one label per row."""
+    read = np.asarray(labels)
+    if read.shape != (n_rows,):
+        raise ValueError(f"{name} has the shape {read.shape}, but there are {n_rows} rows: pass one label per row.")
+    return read

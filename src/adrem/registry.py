@@ -1,0 +1,180 @@
+"""The methods of the package, each declared once.
+
+A declaration tells the name of a method, its estimator and parameters, whether ``adrem adapt`` offers it, its place in
+the benchmark, and which fitted attributes of the estimator a model file holds. Estimators are named by strings, so that
+reading the table imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
+ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
+
+
+class Saved(NamedTuple):
+    """The fitted attributes that a model file holds: arrays, and values in its header.
+
+    `added` values are missing from files of earlier versions.
+    """
+
+    arrays: tuple[str, ...] = LINEAR
+    optional: tuple[str, ...] = ()
+    values: tuple[str, ...] = ("C_",)
+    added: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.arrays, *self.optional, *self.values, *self.added)
+
+
+class Estimator(NamedTuple):
+    """A class of the package by its import path, and what is saved of it (None: it can't be saved)."""
+
+    path: str
+    saved: Saved | None = Saved()
+
+    @property
+    def name(self) -> str:
+        return self.path.partition(":")[2]
+
+    def load(self) -> type[Any]:
+        return import_class(self.path)
+
+
+class Benchmark(NamedTuple):
+    """The place of a method in the benchmark; the fields are those of `adrem.benchmark.Method`."""
+
+    published: tuple[str, ...] = ()
+    once: bool = True
+    version: int = 1
+
+
+class Declaration(NamedTuple):
+    """A method: an estimator with fixed parameters, under a name."""
+
+    name: str
+    title: str
+    estimator: Estimator
+    params: Mapping[str, Any] = MappingProxyType({})
+    benchmark: Benchmark | None = None
+    on_command_line: bool = True
+
+    def make(self, **params: Any) -> Any:
+        return self.estimator.load()(**self.params, **params)
+
+
+def import_class(path: str) -> type[Any]:
+    """Import a class by a path such as ``package.module:Class``."""
+    module, _, name = path.partition(":")
+    found = getattr(importlib.import_module(module), name, None)
+    if not isinstance(found, type):
+        raise ImportError(f"The module {module} has no class {name}.")
+    return found
+
+
+def _with_similarities(name: str, title: str, estimator: Estimator, **params: Any) -> tuple[Declaration, Declaration]:
+    """A method as its paper describes it, and as its authors' program computes it; both were published as one."""
+    place = Benchmark((name.upper(),))
+    params = {"form": "similarity", **params}
+    return (
+        Declaration(name, title, estimator, benchmark=place),
+        Declaration(f"{name}-similarity", f"{title} on similarities", estimator, params, place, on_command_line=False),
+    )
+
+
+ADREM = Estimator(
+    "adrem:AdREM",
+    Saved(
+        (*LINEAR, "vote_share_"),
+        # class_prior_ is always there, but not in files of earlier versions.
+        ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_"),
+        ("C_", "machine_", "history_"),
+        ("termination_", "neighbors_"),
+    ),
+)
+SOURCE = Estimator("adrem.baselines:SourceOnly")
+FLDA = Estimator("adrem.baselines:FLDA", Saved((*LINEAR, "dropout_")))
+AUTO_CANDIDATES = ("hinge", "log_loss", "intercept", "neighbors", "source alone")
+LOG_LOSS = {"loss": "log_loss"}
+
+DECLARATIONS = (
+    Declaration("adrem", "Ad-REM", ADREM),
+    Declaration(
+        "auto", "Ad-REM, chosen without labels", Estimator("adrem:AdREMCV", None), {"candidates": AUTO_CANDIDATES}
+    ),
+    Declaration("source", "Source only", SOURCE),
+    Declaration("source-svm", "Source SVM", SOURCE, {}, Benchmark(("NA", "Source"), once=False), on_command_line=False),
+    Declaration("source-lr", "Source LR", SOURCE, LOG_LOSS, Benchmark(once=False), on_command_line=False),
+    Declaration("adrem-svm", "Ad-REM SVM", ADREM, {}, Benchmark(("Ad-REM",), once=False), on_command_line=False),
+    Declaration("adrem-lr", "Ad-REM LR", ADREM, LOG_LOSS, Benchmark(once=False), on_command_line=False),
+    Declaration(
+        "hard-em",
+        "Hard EM, SVM",
+        Estimator("adrem.baselines:HardEM", Saved(values=ITERATIVE)),
+        benchmark=Benchmark(),
+    ),
+    Declaration(
+        "soft-em",
+        "Soft EM, LR, temperature 1/2",
+        Estimator("adrem.baselines:SoftEM", Saved(values=ITERATIVE)),
+        benchmark=Benchmark(version=2),
+    ),
+    *_with_similarities("coral", "CORAL", Estimator("adrem.baselines:CORAL")),
+    *_with_similarities(
+        "sa",
+        "Subspace Alignment",
+        Estimator("adrem.baselines:SubspaceAlignment", Saved(values=("C_", "n_components_"))),
+        n_components=80,  # fixed in the authors' program, chosen in their paper
+    ),
+    *_with_similarities(
+        "gfk", "Geodesic flow kernel", Estimator("adrem.baselines:GFK", Saved(values=("C_", "n_components_")))
+    ),
+    Declaration(
+        "tca",
+        "Transfer component analysis",
+        Estimator("adrem.baselines:TCA", Saved(values=("C_", "n_components_"))),
+        benchmark=Benchmark(("TCA",)),
+    ),
+    Declaration("flda-l", "Feature-level adaptation, logistic", FLDA, benchmark=Benchmark(("FLDA-L",))),
+    Declaration("flda-q", "Feature-level adaptation, squared", FLDA, {"loss": "squared"}, Benchmark(("FLDA-Q",))),
+    Declaration(
+        "dasvm",
+        "DASVM",
+        Estimator("adrem.baselines:DASVM", Saved(values=ITERATIVE)),
+        benchmark=Benchmark(("DASVM",), version=2),
+    ),
+    Declaration(
+        "scl",
+        "Structural correspondence learning",
+        Estimator("adrem.baselines:SCL", Saved(optional=("pivots_",))),
+        benchmark=Benchmark(("SCL",), version=2),
+    ),
+    Declaration(
+        "iw",
+        "Importance weighting",
+        Estimator(
+            "adrem.baselines:ImportanceWeighting", Saved((*LINEAR, "source_weight_"), values=("C_", "domain_C_"))
+        ),
+        benchmark=Benchmark(version=2),
+    ),
+    Declaration(
+        "kmm",
+        "Kernel mean matching",
+        Estimator("adrem.baselines:KMM", Saved((*LINEAR, "source_weight_"))),
+        benchmark=Benchmark(("KMM",), version=2),
+    ),
+)
+METHODS = {declaration.name: declaration for declaration in DECLARATIONS}
+COMMAND_LINE_METHODS = tuple(name for name, declaration in METHODS.items() if declaration.on_command_line)
+ESTIMATORS = {declaration.estimator.name: declaration.estimator for declaration in DECLARATIONS}
+
+
+def find_estimator(model: type[Any]) -> Estimator | None:
+    """Find the declared estimator of a class; a class of the same name from elsewhere is another one."""
+    found = ESTIMATORS.get(model.__name__)
+    return found if found is not None and found.load() is model else None

@@ -1,0 +1,94 @@
+"""The HTML page about an adapted model: `adrem.report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adrem.reports.page import About, Report, make_page
+
+__all__ = ["About", "Report", "make_page", "report"]
+
+
+def report(
+    model: Any,
+    X_source: Any,
+    y_source: Any,
+    X_target: Any,
+    *,
+    title: str = "Domain adaptation report",
+    feature_names: Sequence[str] | None = None,
+    source_rows: Sequence[str] | None = None,
+    target_rows: Sequence[str] | None = None,
+    y_target: Any = None,
+) -> Report:
+    """Make an HTML report about an adapted model.
+
+    Parameters
+    ----------
+    model : AdREM or a baseline
+        A fitted model.
+    X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
+        Source rows that the model was fitted to.
+    y_source : array-like of shape (n_source,)
+        Their labels.
+    X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features)
+        Target rows that the model was fitted to.
+    title : str, default="Domain adaptation report"
+        Title of the page.
+    feature_names : sequence of str, default=None
+        Names of the features; by default those seen in ``fit``, else their numbers.
+    source_rows, target_rows : sequence of str, default=None
+        Description of each row, shown as a tooltip.
+    y_target : array-like of shape (n_target,), default=None
+        True labels of the target, if known. They are only used to show the accuracy.
+
+    Returns
+    -------
+    Report
+        The report. Notebooks show it, ``save`` writes it to a file, ``diagnosis`` has its numbers.
+
+    Raises
+    ------
+    ValueError
+        If the model was fitted to other rows.
+
+    See Also
+    --------
+    adrem.diagnostics.diagnose : The numbers without the page.
+
+    Examples
+    --------
+    >>> import adrem
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> page = adrem.report(model, X_source, y_source, X_target, title="Arcs")
+    >>> page.diagnosis.verdict.sentence
+    'Use the adapted labels.'
+    """
+    import numpy as np
+
+    from adrem.diagnostics.diagnosis import examine
+
+    for name, rows, table in (("source_rows", source_rows, X_source), ("target_rows", target_rows, X_target)):
+        if rows is not None and len(rows) != np.shape(table)[0]:
+            raise ValueError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
+    examined = examine(model, X_source, y_source, X_target, feature_names)
+    before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
+    accuracy = None
+    if y_target is not None:
+        truth = np.asarray(y_target)
+        if truth.shape != after.shape:
+            raise ValueError(f"y_target has the shape {truth.shape}, but there are {len(after)} rows.")
+        accuracy = {"adapted": float(np.mean(after == truth)), "source": float(np.mean(before == truth))}
+    params = {name: repr(value) for name, value in model.get_params().items()}
+    about = About(
+        title=title,
+        source_rows=source_rows,
+        target_rows=target_rows,
+        facts={"parameters": ", ".join(f"{name}={value}" for name, value in params.items())},
+        accuracy=accuracy,
+    )
+    labels = {"source": np.asarray(y_source).tolist(), "target": after.tolist()}
+    return make_page(examined.diagnosis(), labels, about)

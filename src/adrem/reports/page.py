@@ -1,0 +1,275 @@
+"""The HTML page of a diagnosis."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adrem.diagnostics import Diagnosis
+from adrem.files.atomic import written_whole
+from adrem.reports import charts
+from adrem.runtime.text import without_middle
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+SHOWN_CLASSES = 40
+N_COLOURS = 10
+ROW_LENGTH = 160  # characters of a row's description
+LABEL_LENGTH = 24  # characters of a label
+NBSP = "\N{NO-BREAK SPACE}"
+SIGMA = "\N{GREEK SMALL LETTER SIGMA}"  # a standard deviation
+
+
+@dataclass(frozen=True)
+class About:
+    """Names and facts shown on a page.
+
+    Attributes
+    ----------
+    title, source_name, target_name : str
+        Title of the page, and names of the two domains.
+    source_rows, target_rows : sequence of str, default=None
+        Description of each row, shown as a tooltip.
+    source_places : sequence of int, default=None
+        Row numbers of the source in its file, if not all rows were used.
+    command : str
+        Command that reproduces the result.
+    facts : mapping
+        What else is needed to reproduce it: versions, parameters, checksums.
+    notes : sequence of str
+        How columns were used.
+    warnings : sequence of str
+        Warnings of the fit.
+    accuracy : mapping, default=None
+        Accuracy of the ``adapted`` labels and of the ``source`` classifier, if the target labels are known.
+    """
+
+    title: str = "Domain adaptation report"
+    source_name: str = "source"
+    target_name: str = "target"
+    source_rows: Sequence[str] | None = None
+    target_rows: Sequence[str] | None = None
+    source_places: Sequence[int] | None = None
+    command: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    accuracy: Mapping[str, float] | None = None
+
+
+class Report:
+    """The report of a model, as returned by `adrem.report`.
+
+    Notebooks show the page. ``diagnosis`` has its numbers, ``html`` its text.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        The numbers of the page.
+    html : str
+        The page.
+
+    Examples
+    --------
+    >>> import adrem
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
+    >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> page = adrem.report(model, X_source, y_source, X_target, title="Arcs")
+    >>> "<title>Arcs</title>" in page.html
+    True
+    """
+
+    def __init__(self, diagnosis: Diagnosis, html: str) -> None:
+        self.diagnosis = diagnosis
+        self.html = html
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file. An existing file is replaced only by a complete one.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the file. The page needs no other file and no network.
+        """
+        with written_whole(Path(fspath(path))) as file:
+            file.write(self.html.encode())
+
+    def _repr_html_(self) -> str:
+        # In a frame, so that the styles of the page and the notebook do not mix.
+        return (
+            f'<iframe title="adrem" sandbox="allow-scripts" srcdoc="{escape(self.html)}" '
+            'style="width:100%;height:80vh;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Report({self.diagnosis.verdict.choice!r}, {len(self.html)} characters of HTML)"
+
+
+def make_page(diagnosis: Diagnosis, labels: dict[str, list[Any]], about: About) -> Report:
+    """Render the page of a diagnosis. `labels` has those given for ``source`` and adapted for ``target``."""
+    style, script = (files("adrem.reports").joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    from markupsafe import Markup
+
+    html = _template().render(
+        d=diagnosis,
+        version=version("adrem"),
+        # Files of the package: the only text of the page that is not escaped.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        script_hash=f"sha256-{digest}",
+        **_words(diagnosis, about),
+        **_classes(diagnosis),
+        **_map(diagnosis, labels, about),
+        **_course(diagnosis),
+        **_certainty(diagnosis, about),
+    )
+    return Report(diagnosis, html)
+
+
+@cache
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError("A report needs jinja2: pip install 'adrem[report]'") from error
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "count": lambda value: f"{round(value):,}",
+        "percent": lambda value: f"{100 * value:.1f}{NBSP}%",
+        "nonbreaking": lambda text: text.replace(" %", f"{NBSP}%"),
+        "short": charts.short,
+        "level": lambda value, unit: (
+            f"{100 * value:.1f}{NBSP}%" if unit == "share of rows" else f"{value:+.2f}{NBSP}{SIGMA}"
+        ),
+        "brief": lambda text: without_middle(str(text), LABEL_LENGTH),
+    }
+    return environment.from_string(files("adrem.reports").joinpath("template.html.jinja").read_text("utf-8"))
+
+
+def _words(d: Diagnosis, about: About) -> dict[str, Any]:
+    auc = 0.5 if d.gap is None else d.gap.auc
+    separation = ("barely", "partly", "mostly", "almost always")[int(np.searchsorted([0.6, 0.8, 0.95], auc))]
+    facts = {"adrem": version("adrem"), "method": d.method, **about.facts}
+    return {
+        "title": about.title,
+        "source_name": about.source_name,
+        "target_name": about.target_name,
+        "accuracy": about.accuracy,
+        "separation": separation,
+        "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
+        "method_name": "Ad-REM" if d.method == "AdREM" else d.method,
+        "command": about.command.split(" ") if about.command else [],
+        "facts": list(facts.items()),
+        "notes": about.notes,
+        "warned": about.warnings,
+        "class_features": d.class_features[:SHOWN_CLASSES],
+        "n_more_class_features": max(0, len(d.class_features) - SHOWN_CLASSES),
+    }
+
+
+def _classes(d: Diagnosis) -> dict[str, Any]:
+    """Return the classes as rows of a table, with the widths of their bars in percent."""
+    shown = d.classes
+    if len(shown) > SHOWN_CLASSES:
+        shown = sorted(shown, key=lambda c: -c.after)[:SHOWN_CLASSES]
+    largest = max(1.0, *(max(c.before, c.after, (c.prior or 0.0) * d.n_target) for c in shown))
+    rows = [
+        {
+            **vars(c),
+            "before_width": round(100 * c.before / largest, 2),
+            "after_width": round(100 * c.after / largest, 2),
+            "prior_place": None if c.prior is None else round(100 * c.prior * d.n_target / largest, 2),
+        }
+        for c in shown
+    ]
+    return {"classes": rows, "n_more_classes": len(d.classes) - len(shown)}
+
+
+def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About) -> dict[str, Any]:
+    """Return the points of both maps and the legend. The largest classes get the colours."""
+    if d.map is None:
+        return {"by_domain": [], "by_label": [], "legend": [], "n_uncoloured": 0}
+    by_size = list(range(len(d.classes)))
+    if len(by_size) > N_COLOURS:
+        by_size.sort(key=lambda k: -d.classes[k].after)
+    place = {d.classes[k].label: rank for rank, k in enumerate(by_size)}
+    tones = [f"k{rank}" if rank < N_COLOURS else "rest" for rank in range(len(by_size))]
+    sides = (
+        ("source", about.source_name, d.map.source_rows, d.map.source_points, about.source_rows),
+        ("target", about.target_name, d.map.target_rows, d.map.target_points, about.target_rows),
+    )
+    by_domain, by_label = [], []
+    for side, name, rows, points, texts in sides:
+        places = about.source_places if side == "source" else None
+        for row, point in zip(rows, points, strict=True):
+            label, place_in_file = labels[side][row], row if places is None else int(places[row])
+            x, y = charts.map_place(point)
+            said = "" if texts is None else f": {_shortened(texts[row])}"
+            rank = place[label]
+            common = {"x": x, "y": y, "shape": f"{side}-row", "tip": f"{name}, row {place_in_file + 1}, {label}{said}"}
+            by_domain.append({**common, "tone": f"of-{side}", "pick": None})
+            by_label.append({**common, "tone": tones[rank], "pick": rank})
+    legend = [
+        {"label": d.classes[k].label, "tone": tones[rank], "pick": rank}
+        for rank, k in enumerate(by_size[:SHOWN_CLASSES])
+    ]
+    n_uncoloured = max(0, len(by_size) - N_COLOURS)
+    return {"by_domain": by_domain, "by_label": by_label, "legend": legend, "n_uncoloured": n_uncoloured}
+
+
+def _course(d: Diagnosis) -> dict[str, Any]:
+    if len(d.course) < 2:
+        return {"changed_chart": None, "loss_chart": None, "member_chart": None, "n_members": 0}
+    changed = [("labels changed", "after", [step.changed for step in d.course])]
+    losses = [
+        ("loss", "before", [step.loss for step in d.course]),
+        ("balanced loss", "after", [step.balanced_loss for step in d.course]),
+    ]
+    return {
+        "changed_chart": charts.line_chart(changed, "iteration", "labels changed"),
+        "loss_chart": charts.line_chart(losses, "iteration", "loss"),
+        "member_chart": charts.member_chart(d.members) if d.members else None,
+        "n_members": max(1, len(d.members)),
+    }
+
+
+def _certainty(d: Diagnosis, about: About) -> dict[str, Any]:
+    described = about.target_rows is not None
+    texts = [_shortened(about.target_rows[row.row]) if about.target_rows is not None else "" for row in d.uncertain]
+    by_votes = len(d.members) == len(d.bins)
+    return {
+        "confidence_chart": charts.confidence_chart(d.bins, by_votes),
+        "confidence_text": _confidence_text(d, by_votes),
+        "described": described,
+        "uncertain": [{**vars(row), "text": text} for row, text in zip(d.uncertain, texts, strict=True)],
+    }
+
+
+def _confidence_text(d: Diagnosis, by_votes: bool) -> str:
+    sure = d.bins[-1].kept + d.bins[-1].changed
+    share = f"{sure:,} of {d.n_target:,} rows, {100 * sure / d.n_target:.1f}{NBSP}%,"
+    if not by_votes:
+        return f"{share} have a label with an estimated confidence above {100 * d.bins[-1].low:.0f}{NBSP}%."
+    return (
+        f"{share} get the votes of all {len(d.members)} members. Votes show how much a label depends on the random "
+        "draws, not how likely it is to be right."
+    )
+
+
+def _shortened(text: str) -> str:
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= ROW_LENGTH else f"{flat[: ROW_LENGTH - 1]}…"

@@ -1,0 +1,1 @@
+"""Memory, threads, seeds, warnings, progress bars and clusters."""

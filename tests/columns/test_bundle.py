@@ -1,0 +1,88 @@
+"""A model with its columns, in a file and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from adrem import AdREM, load, save
+from adrem.columns import FileTable, make_pair
+from adrem.columns.bundle import load_bundle, save_bundle
+from adrem.columns.labelling import adapt_pair, make_rows
+from adrem.exceptions import UnreadableModelError
+from adrem.persistence.models import HEADER
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def table(name: str, seed: int) -> FileTable:
+    rng = np.random.RandomState(seed)
+    kind = np.arange(30) % 2
+    values = rng.normal(size=30) + 2 * kind
+    words = ["good book" if k else "bad book" for k in kind]
+    frame = pl.DataFrame({"length": values, "text": words, "kind": np.where(kind, "yes", "no").tolist()})
+    return FileTable(name, "", frame=frame)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    pair = make_pair(table("old", 0), table("new", 1), label="kind", text=["text"])
+    bundle, _ = adapt_pair(pair, AdREM(C=0.1, n_estimators=2, n_iter=2, random_state=0), {"label": "kind"})
+    save_bundle(bundle, tmp_path / "model.adrem")
+    return tmp_path / "model.adrem"
+
+
+def rewrite(path: Path, change: Any) -> None:
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(bytes(arrays[HEADER]))
+    change(header, arrays)
+    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def test_a_bundle_comes_back(path: Path) -> None:
+    bundle, model = load_bundle(path), load(path)
+    rows, _ = make_rows(bundle, table("more", 2))
+    np.testing.assert_array_equal(bundle.model.predict_proba(rows), model.predict_proba(rows))
+    assert bundle.about == {"label": "kind"}
+    assert bundle.source_coef.shape == (1, model.n_features_in_)
+
+
+def test_a_bundle_of_format_2_is_read() -> None:
+    frame = pl.DataFrame({"length": [-1.0, 1.0], "text": ["book not plot good", "book not not bad"]})
+    bundle = load_bundle(DATA / "bundle-format-2.adrem")
+    rows, report = make_rows(bundle, FileTable("new rows", "", frame=frame))
+    assert report.missing_columns == []
+    assert bundle.model.predict(rows).tolist() == ["0", "1"]
+
+
+def test_a_model_alone_is_no_bundle(path: Path) -> None:
+    save(load(path), path)
+    with pytest.raises(UnreadableModelError, match="holds a model without columns"):
+        load_bundle(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _, a: a.update(bundle_scales=-a["bundle_scales"]), "do not fit together"),
+        (lambda _, a: a.update(bundle_scales=a["bundle_scales"][:-1]), "do not fit together|damaged"),
+        (lambda _, a: a.update(bundle_source_coef=a["bundle_source_coef"] * np.nan), "do not fit together"),
+        (lambda _, a: a.update(bundle_more=np.zeros(1)), "damaged"),
+        (lambda _, a: a.pop("bundle_centres"), "damaged"),
+        (lambda h, _: h["bundle"].update(more=1), "damaged"),
+        (lambda h, _: h["bundle"].pop("about"), "damaged"),
+        (lambda h, _: h.pop("bundle"), "holds the arrays"),
+    ],
+)
+def test_a_damaged_bundle_is_refused(path: Path, change: Any, message: str) -> None:
+    rewrite(path, change)
+    with pytest.raises(UnreadableModelError, match=message):
+        load_bundle(path)

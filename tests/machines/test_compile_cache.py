@@ -1,0 +1,69 @@
+"""Compiled code on a disk that is full, or gone, or that gives back something else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.thorough
+
+# Prints what a kernel gives, and how often it was found compiled on disk.
+CODE = """
+from adrem.machines.compiled.losses import sigmoid
+print(sigmoid(0.0), sum(sigmoid.stats.cache_hits.values()))
+"""
+SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+
+
+def run(folder: Path, before: str = "") -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    code = f"{before}\n{CODE}"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def kept(folder: Path, ending: str) -> list[Path]:
+    return list(folder.rglob(f"*sigmoid*.{ending}"))
+
+
+def test_it_is_compiled_once(tmp_path: Path) -> None:
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"no pickle"])
+def test_what_is_damaged_is_made_anew(tmp_path: Path, ending: str, content: bytes) -> None:
+    run(tmp_path)
+    [path] = kept(tmp_path, ending)
+    path.write_bytes(content)
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+def test_no_room_only_costs_time(tmp_path: Path) -> None:
+    """Files may be no larger than 100 bytes: as on a full disk, writing fails."""
+    assert run(tmp_path, SMALL_FILES) == ["0.5", "0"]
+    assert kept(tmp_path, "nbc") == []
+    assert run(tmp_path) == ["0.5", "0"]
+    assert run(tmp_path) == ["0.5", "1"]
+
+
+def test_a_change_of_any_compiled_file_counts(tmp_path: Path) -> None:
+    """A kernel is compiled again where a formula in another file has changed."""
+    code = """
+from pathlib import Path
+import adrem.machines.compiled.cache as cache
+from adrem.machines.compiled.losses import sigmoid
+stamp = sigmoid._cache._cache_file._source_stamp
+print(len(stamp) == len(list(Path(cache.__file__).parent.glob("*.py"))))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]

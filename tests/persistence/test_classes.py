@@ -1,0 +1,153 @@
+"""Models of other packages: what is saved of them, and which files of them are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adrem import AdREM, load, save
+from adrem.base.classifier import DomainClassifier
+from adrem.baselines import CORAL
+from adrem.datasets import DomainPair
+from adrem.exceptions import UnreadableModelError
+from adrem.persistence.models import HEADER
+from adrem.registry import ESTIMATORS, find_estimator
+
+HERE = [__name__]
+Borrowed = CORAL  # a class that this module names and does not define
+
+
+class Noting(CORAL):
+    """A subclass that adds fitted attributes of every kind that can be saved."""
+
+    saved_attributes = ("notes_", "names_", "best_", "mask_")
+
+    def fit(self, X: Any, y: Any, **more: Any) -> Any:
+        super().fit(X, y, **more)
+        self.notes_ = [{"step": 1, "loss": 0.5}, {"step": 2, "loss": None}]
+        self.names_ = np.array(["a", "b"])
+        self.best_ = np.float64(0.25)
+        self.mask_ = np.array([True, False])
+        return self
+
+
+class Silent(CORAL):
+    """A subclass that says nothing of what it adds."""
+
+    def fit(self, X: Any, y: Any, **more: Any) -> Any:
+        super().fit(X, y, **more)
+        self.extra_ = 1.0
+        return self
+
+
+class Derived(AdREM):
+    """A subclass that adds nothing."""
+
+
+class Other:
+    """Not a model."""
+
+
+def fitted(model: Any, data: DomainPair) -> Any:
+    return model.fit(data.X_source, data.y_source, X_target=data.X_target)
+
+
+def rewrite(path: Path, change: Any) -> None:
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(bytes(arrays[HEADER]))
+    change(header, arrays)
+    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def test_attributes_of_the_class_and_of_its_bases_come_back(blobs: DomainPair, tmp_path: Path) -> None:
+    for model in (Noting(C=0.1), Derived(C=0.1, n_estimators=2, n_iter=2, random_state=0)):
+        save(fitted(model, blobs), tmp_path / "model")
+        copy = load(tmp_path / "model", trusted_modules=HERE)
+        assert type(copy) is type(model)
+        names = {name for name in vars(model) if name.endswith("_")}
+        assert names == {name for name in vars(copy) if name.endswith("_")}
+        for name in names:
+            np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
+        np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
+
+
+def test_attributes_that_would_be_lost_are_named(blobs: DomainPair, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"would not be saved: .* saved_attributes = \('extra_',\)"):
+        save(fitted(Silent(C=0.1), blobs), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("best_", object(), "best_ can't be saved: it is a object"),
+        ("best_", (1, 2), "best_ can't be saved: it is a tuple"),
+        ("best_", {1: "a"}, "best_ can't be saved: it is a dict"),
+        ("best_", float("nan"), "best_ can't be saved: it is a float"),
+        ("names_", np.array(["a", None], dtype=object), "names_ can't be saved: it is a ndarray"),
+        ("coef_", np.zeros((1, 2)), "don't have the shapes"),
+        ("coef_", [[[0.0]]], "don't have the shapes"),
+    ],
+)
+def test_only_plain_values_are_saved(blobs: DomainPair, tmp_path: Path, name: str, value: Any, message: str) -> None:
+    model = fitted(Noting(C=0.1), blobs)
+    setattr(model, name, value)
+    with pytest.raises(TypeError, match=message):
+        save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_class_that_can_not_be_found_again_is_not_saved(blobs: DomainPair, tmp_path: Path) -> None:
+    class Local(CORAL):
+        pass
+
+    with pytest.raises(TypeError, match="Define the class at the top level of a module"):
+        save(fitted(Local(C=0.1), blobs), tmp_path / "model")
+
+
+def test_a_subclass_that_keeps_rows_is_not_saved(blobs: DomainPair, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"Noting\(form='similarity'\) keeps the rows"):
+        save(fitted(Noting(C=0.1, form="similarity"), blobs), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, _: h.update(module="os"), r"'Noting' of the module 'os', .* trusted_modules=\['os'\]"),
+        (lambda h, _: h.update(module="not_there_at_all"), r"of the module 'not_there_at_all'"),
+        (lambda h, _: h.update(module="adrem_nowhere"), "needs the module 'adrem_nowhere'"),
+        (lambda h, _: h.update(model="Other"), "has no model 'Other'"),
+        (lambda h, _: h.update(model="Borrowed"), "has no model 'Borrowed'"),
+        (lambda h, _: h.update(model="__doc__"), "has no model '__doc__'"),
+        (lambda h, _: h.update(model="Nothing"), "has no model 'Nothing'"),
+        (lambda h, _: h.update(module=None), "of the module 'None'"),
+        (lambda h, _: h["attributes"].update(predict="boom"), "header has the keys"),
+        (lambda h, _: h["attributes"].update(coef_=1.0), "header has the keys"),
+        (lambda h, _: h.update(attributes=["notes_"]), "damaged"),
+        (lambda h, _: h.pop("attributes"), "header has the keys"),
+        (lambda h, _: h.pop("module"), "holds a 'Noting', unknown"),
+        (lambda _, a: a.update(predict=np.zeros(1)), "holds the arrays"),
+        (lambda _, a: a.update(coef_=a["coef_"][:, :, :2]), "do not fit together"),
+        (lambda _, a: a.pop("coef_"), "holds the arrays"),
+    ],
+)
+def test_a_file_that_names_something_else_is_refused(
+    blobs: DomainPair, tmp_path: Path, change: Any, message: str
+) -> None:
+    save(fitted(Noting(C=0.1), blobs), tmp_path / "model")
+    rewrite(tmp_path / "model", change)
+    with pytest.raises(UnreadableModelError, match=message):
+        load(tmp_path / "model", trusted_modules=[*HERE, "adrem_nowhere"])
+
+
+def test_a_declared_estimator_is_known_by_its_class_and_not_by_its_name() -> None:
+    namesake = type("CORAL", (DomainClassifier,), {})
+    assert find_estimator(Borrowed) is ESTIMATORS["CORAL"]
+    assert find_estimator(namesake) is None

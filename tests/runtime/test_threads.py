@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from adrem import AdREM
+from adrem.datasets import load_digits_shift
+from adrem.runtime.threads import one_blas_thread
+
+
+def blas_threads() -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_the_limit_is_lifted_by_the_last_of_overlapping_fits() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = ExitStack(), ExitStack()
+        first.enter_context(one_blas_thread())
+        second.enter_context(one_blas_thread())
+        first.close()
+        assert blas_threads() == {1}
+        second.close()
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_thread_sets_the_limit_even_where_another_holds_it_and_a_third_lifts_it(held: bool) -> None:
+    def inside(enter: ExitStack) -> set[int]:
+        enter.enter_context(one_blas_thread())
+        return blas_threads()
+
+    with ExitStack() as outside, ThreadPoolExecutor(2) as threads:
+        if held:
+            outside.enter_context(threadpool_limits(2, user_api="blas"))
+        before = blas_threads()
+        first, second = ExitStack(), ExitStack()
+        assert threads.submit(inside, first).result() == {1}
+        assert inside(second) == {1}
+        first.close()
+        assert blas_threads() == {1}
+        threads.submit(second.close).result()
+        assert blas_threads() == before
+
+
+def test_the_model_does_not_depend_on_the_threads_of_blas() -> None:
+    X_source, y_source, X_target, _ = load_digits_shift()
+    found = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads, user_api="blas"):
+            model = AdREM(C=0.1, n_iter=2, n_estimators=2, random_state=0)
+            model.fit(X_source, y_source, X_target=X_target)
+            found.append((model.coef_, model.decision_function(np.tile(X_target, (2, 1)))))
+    for coef, scores in found[1:]:
+        np.testing.assert_array_equal(coef, found[0][0])
+        np.testing.assert_array_equal(scores, found[0][1])
