@@ -1,8 +1,7 @@
-"""The methods of the package, each declared once.
+"""The methods of the package, each declared once: its name, its place in the benchmark, what a model file holds.
 
-A declaration tells the name of a method, its estimator and parameters, whether ``adrem adapt`` offers it, its place in
-the benchmark, and which fitted attributes of the estimator a model file holds. Estimators are named by strings, so that
-reading the table imports nothing.
+A declaration also tells the estimator and its parameters, and whether ``adrem adapt`` offers the method. Estimators are
+named by strings, so that reading the table imports nothing.
 """
 
 from __future__ import annotations
