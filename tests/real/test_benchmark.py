@@ -70,9 +70,9 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_curve_of_the_ensemble_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocols, "POOL", 55)
-    monkeypatch.setattr(protocols, "SIZES", tuple(range(1, 53, 2)))
-    monkeypatch.setattr(protocols, "RESAMPLES", 50)
+    monkeypatch.setattr(curves, "POOL", 55)
+    monkeypatch.setattr(curves, "SIZES", tuple(range(1, 53, 2)))
+    monkeypatch.setattr(curves, "RESAMPLES", 50)
     cells = [cell for cell in curves.ensemble_cells(None)[0] if cell.features == AMAZON]
     results = {cell: Result(*curves.run_ensemble_cell(cell, None), "") for cell in cells}
     sizes, mean, _ = figures.ensemble_series(results, AMAZON)
@@ -85,7 +85,7 @@ def test_the_curve_of_the_ensemble_size(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_curve_of_the_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocols, "MEMBERS", 3)
+    monkeypatch.setattr(curves, "MEMBERS", 3)
     wanted = (5, 10, 20, 50)
     cells = [c for c in curves.iteration_cells(None)[0] if c.features == AMAZON and c.repetition in wanted]
     results = {cell: Result(*curves.run_iteration_cell(cell, None), "") for cell in cells}
