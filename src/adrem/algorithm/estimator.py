@@ -386,6 +386,10 @@ class AdREM(DomainClassifier):
             "verbose": 0,
         }
 
+    def without_rows(self) -> dict[str, Any]:
+        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return {} if is_linear else {"kernel": "linear"}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed

@@ -76,6 +76,13 @@ class DomainHooks(BaseEstimator):
         settled = {"random_state": 0, "C": getattr(self, "C_", None)}
         return {name: value for name, value in settled.items() if name in self.get_params(deep=False)}
 
+    def without_rows(self) -> dict[str, Any]:
+        """Return parameters for ``set_params`` so that the model does not keep the rows of its fit; by default none.
+
+        A model that needs these rows to label others can't be saved. It names here what would change that.
+        """
+        return {}
+
     def _scores_by_class(self, rows: Matrix) -> NDArray[np.float64]:
         scores = np.asarray(self.decide_rows(rows))
         return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores

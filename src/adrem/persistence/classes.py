@@ -9,12 +9,10 @@ from typing import Any
 
 from adrem.base.classifier import DomainClassifier
 from adrem.exceptions import UnreadableModelError
-from adrem.registry import ESTIMATORS, Saved, find_estimator
+from adrem.registry import ESTIMATORS, ITERATIVE, LINEAR, Saved, find_estimator
 
 # What the base classes set; a class of another package adds its own by `saved_attributes`.
-INHERITED = (
-    "classes_", "transduction_", "coef_", "intercept_", "C_", "history_", "n_iter_", "termination_condition_",
-)  # fmt: skip
+INHERITED = (*LINEAR, *ITERATIVE)
 
 
 def check_class(model: Any) -> None:
@@ -80,7 +78,7 @@ def class_of(header: dict[str, Any], trusted_modules: Collection[str]) -> type[A
     if module not in trusted_modules:
         raise UnreadableModelError(
             f"The model file holds a {name!r} of the module {module!r}, which is imported only if you trust it: "
-            f"in Python, adrem.load(path, trusted_modules=[{module!r}])."
+            f"adrem.load(path, trusted_modules=[{module!r}])."
         )
     try:
         found = vars(importlib.import_module(module)).get(name)
