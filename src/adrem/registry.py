@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from adrem.exceptions import MissingImportError
+
 LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
 ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 
@@ -117,7 +119,7 @@ def import_class(path: str) -> type[Any]:
     module, _, name = path.partition(":")
     found = getattr(importlib.import_module(module), name, None)
     if not isinstance(found, type):
-        raise ImportError(f"The module {module} has no class {name}.")
+        raise MissingImportError(f"The module {module} has no class {name}.")
     return found
 
 

@@ -18,7 +18,6 @@ MODEL_OPTIONS = {
 }
 PARAMETER_OPTIONS = {
     **MODEL_OPTIONS,
-    "n_jobs": "--jobs",
     "random_state": "--seed",
     "label": "--label",
     "target_label": "--target-label",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.exceptions import UnreadableModelError
+from adrem.exceptions import InvalidTypeError, UnreadableModelError
 from adrem.persistence.checks import fits_together
 from adrem.persistence.classes import check_attributes, check_class, class_of, saved_of
 from adrem.persistence.header import COMMON_KEYS, as_scalar, common_header, params_from_header
@@ -30,7 +30,7 @@ def pack(model: Any) -> tuple[Header, Arrays]:
     saved = saved_of(type(model))
     check_attributes(model, saved)
     _check_rows(model)
-    model._validate_params()
+    model.validate_params()
     arrays = {
         name: _plain_array(name, value)
         for name in (*saved.arrays, *saved.optional)
@@ -38,7 +38,9 @@ def pack(model: Any) -> tuple[Header, Arrays]:
     }
     is_declared = find_estimator(type(model)) is not None
     if not is_declared and not fits_together(model):
-        raise TypeError(f"{type(model).__name__} can't be saved: its arrays don't have the shapes that AdREM's have.")
+        raise InvalidTypeError(
+            f"{type(model).__name__} can't be saved: its arrays don't have the shapes that AdREM's have."
+        )
     _check_complete(model, arrays, saved)
     header = common_header(model, [name for name in arrays if getattr(model, name).dtype == object])
     if is_declared:
@@ -58,7 +60,7 @@ def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) ->
     saved = saved_of(cls)
     _check_content(header, arrays, saved)
     model: Any = cls(**params_from_header(header))
-    model._validate_params()
+    model.validate_params()
     for name, array in arrays.items():
         was_object = _is_labels(name) and name in header["objects"] and array.dtype.kind == "U"
         setattr(model, name, array.astype(object) if was_object else array)
@@ -93,7 +95,7 @@ def _check_rows(model: Any) -> None:
         params = model.get_params()
         kept = ", ".join(f"{name}={params[name]!r}" for name in instead)
         wanted = ", ".join(f"{name}={value!r}" for name, value in instead.items())
-        raise TypeError(
+        raise InvalidTypeError(
             f"{type(model).__name__}({kept}) keeps the rows that it was fitted to, and can't be saved; {wanted} can."
         )
 
@@ -102,7 +104,7 @@ def _check_complete(model: Any, arrays: Arrays, saved: Saved) -> None:
     """Refuse a model without the arrays that `rebuild` needs, as after a change of its parameters."""
     missing = [name for name in saved.arrays if name not in arrays]
     if missing:
-        raise TypeError(f"{type(model).__name__} can't be saved without {', '.join(missing)}: fit it again.")
+        raise InvalidTypeError(f"{type(model).__name__} can't be saved without {', '.join(missing)}: fit it again.")
 
 
 def _is_labels(name: str) -> bool:
@@ -117,7 +119,7 @@ def _plain_array(name: str, array: NDArray[Any]) -> NDArray[Any]:
         raise _can_not_be_saved(name, array)
     plain = array.astype(str)
     if not all(isinstance(label, str) for label in array.tolist()) or plain.tolist() != array.tolist():
-        raise TypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
+        raise InvalidTypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
     return plain
 
 
@@ -134,7 +136,7 @@ def _plain_value(name: str, value: Any) -> Any:
 
 
 def _can_not_be_saved(name: str, value: Any) -> TypeError:
-    return TypeError(
+    return InvalidTypeError(
         f"{name} can't be saved: it is a {type(value).__name__}. Arrays of numbers or strings, finite numbers, strings "
         "and lists and dicts of them can."
     )
