@@ -23,8 +23,8 @@ Every error that the package raises is an `AdremError`, and also the built-in er
     ├── MissingImportError (ImportError)    a package is not installed, or has no class of a name
     └── MethodFailedError (RuntimeError)    a method of the benchmark gave no labels
 
-Errors of others pass through as they are: scikit-learn's and joblib's (`NotFittedError`, and ValueError for tables that they check)
-and those of the operating system (OSError, such as FileNotFoundError for a file that is not there).
+Errors of others pass through as they are: those of scikit-learn and joblib (`NotFittedError`, and ValueError for tables
+and numbers that they check), and those of the operating system (OSError, as for a file that is not there).
 
 The warnings are `AmbiguousLabelsWarning`, `LostClassWarning` and `PrecisionWarning`, all of them a `UserWarning`.
 """
