@@ -91,6 +91,11 @@ class DomainHooks(BaseEstimator):
         """Return parameters for ``set_params`` so that the model does not keep the rows of its fit; by default none.
 
         A model that needs these rows to label others can't be saved. It names here what would change that.
+
+        Returns
+        -------
+        dict of str to object
+            Parameters by name. If there are any, the model can't be saved as it is.
         """
         return {}
 
