@@ -5,7 +5,18 @@ import inspect
 import pytest
 
 from adrem import AdREM, AdREMCV, baselines
-from adrem.registry import COMMAND_LINE_METHODS, DECLARATIONS, ESTIMATORS, METHODS, Declaration
+from adrem.persistence.checks import lengths_of
+from adrem.registry import (
+    ARRAYS,
+    COMMAND_LINE_METHODS,
+    DECLARATIONS,
+    ESTIMATORS,
+    ITERATIVE,
+    LINEAR,
+    METHODS,
+    VALUES,
+    Declaration,
+)
 
 
 def test_names_are_unique_and_every_estimator_is_declared() -> None:
@@ -20,6 +31,21 @@ def test_parameters_are_those_of_the_estimator(declared: Declaration) -> None:
     known = inspect.signature(declared.estimator.load()).parameters
     assert set(declared.params) <= set(known)
     assert declared.make(random_state=3).random_state == 3
+
+
+def test_every_attribute_that_is_saved_is_described_once() -> None:
+    saved = [estimator.saved for estimator in ESTIMATORS.values() if estimator.saved is not None]
+    arrays = {*LINEAR, *(name for own in saved for name in (*own.arrays, *own.optional))}
+    values = {*ITERATIVE, *(name for own in saved for name in (*own.values, *own.added))}
+    assert arrays == set(ARRAYS)
+    assert values == set(VALUES)
+    assert not arrays & values
+
+
+def test_every_length_of_a_shape_is_known() -> None:
+    model = AdREM(C=1.0, n_estimators=1).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    named = {length for array in ARRAYS.values() for length in array.shape if isinstance(length, str)}
+    assert named == set(lengths_of(model))
 
 
 def test_every_method_is_used() -> None:

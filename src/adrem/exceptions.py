@@ -1,19 +1,30 @@
 """Errors and warnings of the package, to be caught and filtered by name.
 
-Every error is an `AdremError`, and also the built-in error that fits it::
+Every error that the package raises is an `AdremError`, and also the built-in error that fits it::
 
     AdremError
     ├── ParameterError (ValueError)         a parameter has a wrong value; `parameter` is its name
+    ├── InvalidDataError (ValueError)       rows, labels, a table or a model can't be used for what was asked
+    ├── InvalidTypeError (TypeError)        an object is of a type that can't be used
+    ├── UnknownNameError (KeyError)         a data set has no domain or pair of this name
     ├── UnreadableModelError (ValueError)   a file is not a model that this version can read
     ├── DataNotFoundError (FileNotFoundError)
     ├── DamagedDataError (ValueError)       a file is cut off, altered, or of another format
     ├── PythonObjectsError (ValueError)     an array holds Python objects, which could run code when read
-    ├── FileTooLargeError (MemoryError)     a file unpacks to more than fits into memory
+    ├── NotEnoughMemoryError (MemoryError)  a computation would take more memory than is free
+    │   ├── FileTooLargeError               a file unpacks to more than fits into memory
+    │   └── DeviceMemoryError               the memory of a GPU is used up
+    ├── OutputError (OSError)               an output can't be written
+    │   └── NoFolderError (FileNotFoundError, NotADirectoryError)   its folder is missing, or a file
     ├── DownloadError (OSError)
     ├── ClusterError (OSError)              a Dask cluster can't be used
+    ├── SparkError (RuntimeError)           Spark can't be used as it is set up
     ├── AbandonedError (RuntimeError)       a worker stops because its client has gone
-    ├── DeviceMemoryError (MemoryError)     the memory of a GPU is used up
+    ├── MissingImportError (ImportError)    a package is not installed, or has no class of a name
     └── MethodFailedError (RuntimeError)    a method of the benchmark gave no labels
+
+Errors of others pass through as they are: those of scikit-learn and joblib (`NotFittedError`, and ValueError for tables
+and numbers that they check), and those of the operating system (OSError, as for a file that is not there).
 
 The warnings are `AmbiguousLabelsWarning`, `LostClassWarning` and `PrecisionWarning`, all of them a `UserWarning`.
 """
@@ -30,11 +41,19 @@ __all__ = [
     "DeviceMemoryError",
     "DownloadError",
     "FileTooLargeError",
+    "InvalidDataError",
+    "InvalidTypeError",
     "LostClassWarning",
     "MethodFailedError",
+    "MissingImportError",
+    "NoFolderError",
+    "NotEnoughMemoryError",
+    "OutputError",
     "ParameterError",
     "PrecisionWarning",
     "PythonObjectsError",
+    "SparkError",
+    "UnknownNameError",
     "UnreadableModelError",
 ]
 
@@ -60,6 +79,38 @@ class ParameterError(AdremError, ValueError):
 
     def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
         return type(self), (str(self), self.parameter)
+
+
+class InvalidDataError(AdremError, ValueError):
+    """Rows, labels, a table or a model can't be used for what was asked; the message says what to change."""
+
+
+class InvalidTypeError(AdremError, TypeError):
+    """An object is of a type that can't be used, or that a model file can't hold."""
+
+
+class UnknownNameError(AdremError, KeyError):
+    """A data set has no domain or pair of this name; the message lists those that it has."""
+
+
+class NotEnoughMemoryError(AdremError, MemoryError):
+    """A computation would take more memory than is free. It is raised before the work."""
+
+
+class OutputError(AdremError, OSError):
+    """An output can't be written; the message says what to change."""
+
+
+class NoFolderError(OutputError, FileNotFoundError, NotADirectoryError):
+    """The folder of an output is not there, or is a file."""
+
+
+class MissingImportError(AdremError, ImportError):
+    """A package is not installed, or has no class of a name; the message says what to install."""
+
+
+class SparkError(AdremError, RuntimeError):
+    """Spark can't be used as it is set up; the message says what to change."""
 
 
 class AmbiguousLabelsWarning(UserWarning):
@@ -98,11 +149,11 @@ class ClusterError(AdremError, OSError):
     """A cluster can't be used for what it was given; the message says what to do there."""
 
 
-class DeviceMemoryError(AdremError, MemoryError):
+class DeviceMemoryError(NotEnoughMemoryError):
     """The memory of a GPU is used up. Fewer members at a time may fit."""
 
 
-class FileTooLargeError(AdremError, MemoryError):
+class FileTooLargeError(NotEnoughMemoryError):
     """A packed file holds more than fits into memory."""
 
 

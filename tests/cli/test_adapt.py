@@ -160,6 +160,7 @@ def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Comman
             "--drop: Neither file has a column 'nope'",
         ),
         (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "It must not be 0"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--seed", str(2**32)], 2, "--seed: The 'random_state'"),
         (["-", "-", "--label", "verdict"], 2, "Only one of the two"),
         (["empty.csv", "knives.csv", "--label", "verdict"], 1, "empty.csv is empty"),
         (["binary.csv", "knives.csv", "--label", "verdict"], 1, "is not text"),
@@ -296,7 +297,8 @@ def test_warnings_are_told_without_code(adrem: Command, files: Path) -> None:
     code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv")
     assert code == 0
     assert "! At some iteration no target row was labelled with class 'bad'" in " ".join(err.split())
-    assert "class_prior" in err
+    assert "set --prior; otherwise check" in " ".join(err.split())
+    assert "class_prior" not in err
     assert ".py" not in err
 
 

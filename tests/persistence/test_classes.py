@@ -11,6 +11,7 @@ import pytest
 
 from adrem import AdREM, load, save
 from adrem.base.classifier import DomainClassifier
+from adrem.base.validation import Domains
 from adrem.baselines import CORAL
 from adrem.datasets import DomainPair
 from adrem.exceptions import UnreadableModelError
@@ -46,6 +47,24 @@ class Silent(CORAL):
 
 class Derived(AdREM):
     """A subclass that adds nothing."""
+
+
+class Shaped(DomainClassifier):
+    """A model whose own parameters have names that are also those of the package's models."""
+
+    saved_attributes = ("vote_share_",)
+
+    def __init__(self, form: str = "round", kernel: str = "flat") -> None:
+        self.form = form
+        self.kernel = kernel
+
+    def fit_domains(self, domains: Domains) -> None:
+        self.classes_ = domains.classes
+        self.transduction_ = self.classes_[np.zeros(domains.X_target.shape[0], np.intp)]
+        self.vote_share_ = np.eye(len(self.classes_))[np.zeros(domains.X_target.shape[0], np.intp)]
+
+    def decide_rows(self, rows: Any) -> Any:
+        return np.tile(-np.arange(float(len(self.classes_))), (rows.shape[0], 1))
 
 
 class Other:
@@ -115,6 +134,31 @@ def test_a_class_that_can_not_be_found_again_is_not_saved(blobs: DomainPair, tmp
 def test_a_subclass_that_keeps_rows_is_not_saved(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"Noting\(form='similarity'\) keeps the rows"):
         save(fitted(Noting(C=0.1, form="similarity"), blobs), tmp_path / "model")
+
+
+def test_parameters_mean_what_their_class_says(blobs: DomainPair, tmp_path: Path) -> None:
+    model = fitted(Shaped(), blobs)
+    save(model, tmp_path / "model")
+    copy = load(tmp_path / "model", trusted_modules=HERE)
+    assert (copy.form, copy.kernel) == ("round", "flat")
+    np.testing.assert_array_equal(copy.predict(blobs.X_target), model.transduction_)
+
+
+@pytest.mark.parametrize("model", [CORAL(C=0.1), AdREM(C=0.1, n_estimators=1, n_iter=1)], ids=["CORAL", "AdREM"])
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
+def test_a_changed_parameter_makes_no_file_that_can_not_be_loaded(
+    blobs: DomainPair, tmp_path: Path, model: Any
+) -> None:
+    name, with_rows = ("form", "similarity") if isinstance(model, CORAL) else ("kernel", "rbf")
+    fitted(model, blobs).set_params(**{name: with_rows})
+    with pytest.raises(TypeError, match=f"{name}='{with_rows}'.* keeps the rows"):
+        save(model, tmp_path / "model")
+    instead = model.without_rows()
+    fitted(model, blobs).set_params(**instead)
+    assert not model.without_rows()
+    with pytest.raises(TypeError, match=r"can't be saved without coef_.*: fit it again"):
+        save(model, tmp_path / "model")
+    save(fitted(model, blobs), tmp_path / "model")
 
 
 @pytest.mark.parametrize(

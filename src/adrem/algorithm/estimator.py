@@ -328,7 +328,7 @@ class AdREM(DomainClassifier):
         >>> AdREM().fit_memory(X_source, y_source, X_target=X_target) < 10**7
         True
         """
-        self._validate_params()
+        self.validate_params()
         domains = read_domains(clone(self), X, y, sample_domain=sample_domain, X_target=X_target)
         return forecast_memory(self._settings(), domains, copies_rows=X_target is None)
 
@@ -385,6 +385,10 @@ class AdREM(DomainClassifier):
             "neighbors": min(self.neighbors_, n_target - 1) or None,
             "verbose": 0,
         }
+
+    def without_rows(self) -> dict[str, Any]:
+        is_linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        return {} if is_linear else {"kernel": "linear"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ from adrem.base.parameters import read_prior
 from adrem.base.validation import Domains
 from adrem.exceptions import DeviceMemoryError, LostClassWarning, ParameterError
 from adrem.runtime.memory import BLOCK_BYTES, bytes_of, check_room
-from adrem.runtime.notices import warn_user
+from adrem.runtime.notices import NamingText, warn_user
 from adrem.runtime.progress import progress
 from adrem.runtime.seeds import RandomState, as_integer, spawn_seeds
 
@@ -178,8 +178,6 @@ def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
         n_members = len(fit.members)
         named = ", ".join(f"{classes[c]!r} (in {n} of {n_members} members)" for c, n in sorted(lost.items()))
         balanced = settings.options.sampling == "balanced"
-        advice = "If the target has few or no such rows, set class_prior; otherwise check" if balanced else "Check"
-        warn_user(
-            f"At some iteration no target row was labelled with class {named}. {advice} the labels with care.",
-            LostClassWarning,
-        )
+        advice = "If the target has few or no such rows, set {class_prior}; otherwise check" if balanced else "Check"
+        text = f"At some iteration no target row was labelled with class {{named}}. {advice} the labels with care."
+        warn_user(NamingText(text, named=named), LostClassWarning)

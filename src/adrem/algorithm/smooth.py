@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from adrem.runtime.notices import warn_user
+from adrem.runtime.notices import NamingText, warn_user
 
 # weights -> (value, gradient)
 Objective = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
@@ -34,4 +34,5 @@ def minimize_smooth(
 
 def warn_not_converged(name: str) -> None:
     """Warn that the solver reached its maximum number of steps."""
-    warn_user(f"{name} did not converge. Scale the features, or set a smaller C or a larger tol.", ConvergenceWarning)
+    text = "{name} did not converge. Scale the features, or set a smaller {C} or a larger {tol}."
+    warn_user(NamingText(text, name=name), ConvergenceWarning)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from adrem.base.hooks import DomainHooks
 from adrem.base.tensors import as_array
 from adrem.base.validation import read_domains, read_rows
+from adrem.exceptions import InvalidTypeError
 from adrem.runtime.memory import by_blocks
 from adrem.runtime.threads import one_blas_thread
 from adrem.types import Matrix
@@ -102,9 +103,11 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
 
         Raises
         ------
-        ValueError
-            If a parameter, the rows or the labels are invalid. The message says what to do.
-        MemoryError
+        ParameterError
+            If a parameter has a value that can't be used.
+        InvalidDataError
+            If the rows or the labels are invalid. The message says what to do.
+        NotEnoughMemoryError
             If the fit would take more memory than is free. It is raised before any work.
 
         Examples
@@ -126,7 +129,7 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
         >>> bool((model.fit(X, y).transduction_ == labels).all())
         True
         """
-        self._validate_params()
+        self.validate_params()
         domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
         with one_blas_thread():  # the rounding of a product depends on the number of threads
             self.fit_domains(domains)
@@ -278,7 +281,7 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
 def check_model(model: Any) -> None:
     """Check that the model is a fitted model of the package."""
     if not isinstance(model, DomainClassifier):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{type(model).__name__} is not a model of adrem: give an AdREM or one of adrem.baselines; of a pipeline "
             "its last step, of a search its best_estimator_."
         )

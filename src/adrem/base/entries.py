@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 SCALE = "Scale the features: divide all of them by one constant."
@@ -24,7 +25,7 @@ def check_indices(X: Any, name: str) -> None:
         elif hasattr(X, "check_format"):
             copy(X).check_format(full_check=True)  # a shallow copy: the check replaces its arrays
     except (ValueError, IndexError, TypeError) as error:
-        raise ValueError(
+        raise InvalidDataError(
             f"{name} is a damaged sparse matrix: {error}. Rebuild it from rows, columns and values, as "
             "scipy.sparse.csr_array((values, (rows, columns)), shape=...)."
         ) from error
@@ -32,21 +33,21 @@ def check_indices(X: Any, name: str) -> None:
 
 def _check_diagonals(X: Any) -> None:
     if X.data.ndim != 2 or X.offsets.shape != (len(X.data),) or len(np.unique(X.offsets)) < len(X.offsets):
-        raise ValueError(f"it has {len(X.data)} diagonals, but not one distinct offset for each")
+        raise InvalidDataError(f"it has {len(X.data)} diagonals, but not one distinct offset for each")
 
 
 def _check_lists(X: Any) -> None:
     same = len(X.rows) == len(X.data) == X.shape[0]
     if not same or any(len(indices) != len(values) for indices, values in zip(X.rows, X.data, strict=True)):
-        raise ValueError("it does not have one value for each index")
+        raise InvalidDataError("it does not have one value for each index")
 
 
 def _check_coordinates(X: Any) -> None:
     for indices, size, axis in ((X.row, X.shape[0], "row"), (X.col, X.shape[1], "column")):
         if len(indices) != len(X.data):
-            raise ValueError(f"it has {len(X.data)} values and {len(indices)} {axis} indices")
+            raise InvalidDataError(f"it has {len(X.data)} values and {len(indices)} {axis} indices")
         if len(indices) and not 0 <= indices.min() <= indices.max() < size:
-            raise ValueError(f"a {axis} index is not from 0 to {size - 1}")
+            raise InvalidDataError(f"a {axis} index is not from 0 to {size - 1}")
 
 
 # Formats without check_format, which compiled code converts to CSR.
@@ -79,12 +80,12 @@ def check_range(tables: dict[str, Matrix], *, learns: bool) -> None:
     for name, rows in tables.items():
         most = 0.5 * np.sqrt(np.finfo(rows.dtype).max / max(1, rows.shape[1]))
         if found[name] > most:
-            raise ValueError(
+            raise InvalidDataError(
                 f"{name} has values as large as {found[name]:.3g}, whose squares are too large for {rows.dtype}. "
                 f"{SCALE}"
             )
     least = np.sqrt(min(np.finfo(rows.dtype).tiny / np.finfo(rows.dtype).eps for rows in tables.values()))
     if learns and 0 < max(found.values()) < least:
-        raise ValueError(
+        raise InvalidDataError(
             f"No value in {' or '.join(tables)} is larger than {max(found.values()):.3g}: squares underflow. {SCALE}"
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator
 
+from adrem.base.constraints import check_params
 from adrem.base.validation import Domains
 from adrem.types import FloatArray, Matrix
 
@@ -75,6 +76,28 @@ class DomainHooks(BaseEstimator):
         del n_target  # others need it
         settled = {"random_state": 0, "C": getattr(self, "C_", None)}
         return {name: value for name, value in settled.items() if name in self.get_params(deep=False)}
+
+    def validate_params(self) -> None:
+        """Check that every parameter has an allowed value. ``fit``, `adrem.save` and `adrem.load` begin with it.
+
+        Raises
+        ------
+        ParameterError
+            For the first that has not. Its ``parameter`` is the name.
+        """
+        check_params(self)
+
+    def without_rows(self) -> dict[str, Any]:
+        """Return parameters for ``set_params`` so that the model does not keep the rows of its fit; by default none.
+
+        A model that needs these rows to label others can't be saved. It names here what would change that.
+
+        Returns
+        -------
+        dict of str to object
+            Parameters by name. If there are any, the model can't be saved as it is.
+        """
+        return {}
 
     def _scores_by_class(self, rows: Matrix) -> NDArray[np.float64]:
         scores = np.asarray(self.decide_rows(rows))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.base.validation import Domains
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 
 
 def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
@@ -60,7 +60,7 @@ def read_source_weight(source_weight: Any, domains: Domains) -> NDArray[np.float
     shares = _source_shares(source_weight, names.tolist())
     totals = np.bincount(source, domains.weights)
     if not np.all((totals > 0) | (shares == 0)):
-        raise ValueError("sample_weight is zero for all rows of a source: drop them, or give them a weight.")
+        raise InvalidDataError("sample_weight is zero for all rows of a source: drop them, or give them a weight.")
     factors = shares / shares.sum() * domains.weights.sum() / np.where(totals > 0, totals, 1.0)
     weights = domains.weights * factors[source]
     if not np.all(np.bincount(domains.labels, weights, minlength=len(domains.classes)) > 0):

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, column_or_1d, validate_data
 
 from adrem.base.entries import canonical, check_indices
-from adrem.exceptions import AmbiguousLabelsWarning
+from adrem.exceptions import AmbiguousLabelsWarning, InvalidDataError
 from adrem.runtime.notices import warn_user
 from adrem.types import Matrix
 
@@ -58,11 +58,11 @@ def read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
         )
     except ValueError as error:
         advice = " Fill them, for example with sklearn.impute.SimpleImputer." if "contains NaN" in str(error) else ""
-        raise ValueError(f"X_target can't be read: {error}{advice}") from error
+        raise InvalidDataError(f"X_target can't be read: {error}{advice}") from error
     if rows.shape[0] == 0:
-        raise ValueError("X_target has no rows. Leave it out for a plain fit on the source.")
+        raise InvalidDataError("X_target has no rows. Leave it out for a plain fit on the source.")
     if rows.shape[1] != estimator.n_features_in_:
-        raise ValueError(
+        raise InvalidDataError(
             f"X_target has {rows.shape[1]} features, X has {estimator.n_features_in_}: both domains need the same "
             "features in the same order."
         )
@@ -74,12 +74,12 @@ def _check_columns(expected: list[Any], names: list[Any]) -> None:
         return
     if set(expected) != set(names):
         missing, unseen = sorted(set(expected) - set(names), key=str), sorted(set(names) - set(expected), key=str)
-        raise ValueError(
+        raise InvalidDataError(
             f"The columns of X_target differ from those of X: missing {missing}, not in X {unseen}. Both domains need "
             "the same columns."
         )
     if not all(isinstance(name, str) for name in expected):
-        raise ValueError(
+        raise InvalidDataError(
             "The columns of X_target are in another order than those of X, and only string names can be matched: use "
             "the same order, or string names."
         )
@@ -107,7 +107,7 @@ def read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool_
     largest = float(weights.max(initial=0.0))
     if largest > LARGEST_WEIGHT or 0 < largest < 1 / LARGEST_WEIGHT:
         wrong = "large" if largest > 1 else "small"
-        raise ValueError(
+        raise InvalidDataError(
             f"The largest sample_weight is {largest:.3g}, which is too {wrong} to compute with: divide all weights by "
             "one constant, and multiply C by it."
         )
@@ -123,7 +123,7 @@ def read_domain(sample_domain: Any, n_rows: int) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         numbers = np.full(n_rows, np.nan)
     if domain.dtype.kind in "bUS" or not np.all(np.isfinite(numbers)):
-        raise ValueError(
+        raise InvalidDataError(
             "sample_domain must hold one number per row: 0 or more for source rows, a negative one for target rows."
         )
     return np.asarray(numbers)
@@ -134,7 +134,7 @@ def source_by_domain(domain: NDArray[np.float64]) -> NDArray[np.bool_]:
     is_source: NDArray[np.bool_] = domain >= 0
     if is_source.all() or not is_source.any():
         missing = "target" if is_source.all() else "source"
-        raise ValueError(
+        raise InvalidDataError(
             f"sample_domain has no {missing} rows. Source rows have a domain of 0 or more, target rows a negative one."
         )
     return is_source
@@ -149,12 +149,12 @@ def source_by_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
     if is_source.all():
         return everything
     if any(isinstance(label, str) for label in y):
-        raise ValueError(
+        raise InvalidDataError(
             "String labels can't be mixed with -1, which marks target rows: pass the target as X_target, or give its "
             "rows a negative sample_domain."
         )
     if not is_source.any():
-        raise ValueError("Every label is -1, which marks target rows: there are no source rows to learn from.")
+        raise InvalidDataError("Every label is -1, which marks target rows: there are no source rows to learn from.")
     if np.all(y[is_source] == 1):
         warn_user(
             "The labels are exactly -1 and +1 and no domain is given, so both were read as classes and the fit is on "
@@ -173,12 +173,12 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the sorted classes and the index of each label among them."""
     if y.dtype.kind == "O":
         if not all(isinstance(label, (str, Real, np.generic)) or is_missing(label) for label in y):
-            raise ValueError("y holds labels that are neither numbers nor strings: make them numbers or strings.")
+            raise InvalidDataError("y holds labels that are neither numbers nor strings: make them numbers or strings.")
         if any(is_missing(label) for label in y):
-            raise ValueError("y has missing labels (None or NaN) in source rows: drop these rows.")
+            raise InvalidDataError("y has missing labels (None or NaN) in source rows: drop these rows.")
         n_strings = sum(isinstance(label, str) for label in y)
         if 0 < n_strings < len(y):
-            raise ValueError("y mixes labels of different types: make them all numbers or all strings.")
+            raise InvalidDataError("y mixes labels of different types: make them all numbers or all strings.")
         if n_strings == 0:
             y = np.array(y.tolist())
     if y.dtype.kind in "fO":
@@ -200,4 +200,4 @@ def is_missing(label: Any) -> bool:
 
 def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:
     if length != n_rows:
-        raise ValueError(f"{name} has {length} entries and X has {n_rows} rows: give one {entry} per row.")
+        raise InvalidDataError(f"{name} has {length} entries and X has {n_rows} rows: give one {entry} per row.")

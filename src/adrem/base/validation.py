@@ -21,6 +21,7 @@ from adrem.base.reading import (
     source_by_mask,
 )
 from adrem.base.tensors import as_array
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 
@@ -78,7 +79,7 @@ def read_domains(
 
     Raises
     ------
-    ValueError
+    InvalidDataError
         If the rows or labels are invalid. The message says what to do.
 
     Examples
@@ -92,9 +93,9 @@ def read_domains(
     name = type(estimator).__name__
     X, y, sample_domain, X_target, sample_weight = map(as_array, (X, y, sample_domain, X_target, sample_weight))
     if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        raise InvalidDataError(f"{name} requires y to be passed, but the target y is None.")
     if X_target is not None and sample_domain is not None:
-        raise ValueError(
+        raise InvalidDataError(
             "X_target and sample_domain were both given. Pass the source as X and y with X_target, or both domains in "
             "X with sample_domain."
         )
@@ -124,7 +125,7 @@ def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: b
     if sample_domain is not None:
         n_source = int(np.count_nonzero(read_domain(sample_domain, rows.shape[0]) >= 0))
         if n_source and not allow_source:
-            raise ValueError(
+            raise InvalidDataError(
                 f"{n_source} of {rows.shape[0]} rows belong to a source domain (sample_domain >= 0), and this model is "
                 "for the target. Leave them out, or pass allow_source=True to score them anyway."
             )
@@ -134,11 +135,13 @@ def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: b
 def _domains(X_source: Matrix, y: NDArray[Any], weights: NDArray[np.float64], X_target: Matrix) -> Domains:
     classes, labels = encode(y)
     if len(classes) < 2:
-        raise ValueError(
+        raise InvalidDataError(
             f"The source has one class only, {classes.tolist()[0]!r}: a classifier needs labelled rows of at least two "
             "classes."
         )
     if not np.all(np.bincount(labels, weights) > 0):
-        raise ValueError("sample_weight is zero for all source rows of a class: drop them, or give them a weight.")
+        raise InvalidDataError(
+            "sample_weight is zero for all source rows of a class: drop them, or give them a weight."
+        )
     check_range({"X": X_source, "X_target": X_target} if X_target.shape[0] else {"X": X_source}, learns=True)
     return Domains(X_source, labels.astype(np.intp), weights, X_target, classes)

@@ -92,6 +92,9 @@ class AlignmentBaseline(LinearBaseline):
     def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
         return super().share_rows(rows) if self._comparison is None else self._comparison.share(rows)
 
+    def without_rows(self) -> dict[str, Any]:
+        return {} if self.form == "mapping" else {"form": "mapping"}
+
 
 class SubspaceBaseline(AlignmentBaseline):
     """A baseline that aligns subspaces of `n_components` dimensions."""

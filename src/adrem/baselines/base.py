@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
+from adrem.exceptions import InvalidDataError
 from adrem.runtime.memory import by_blocks
 from adrem.runtime.notices import warn_user
 from adrem.runtime.seeds import integer_seed
@@ -74,7 +75,7 @@ def check_norms(rows: Matrix) -> None:
     from adrem.machines.tables import squared_norms
 
     if not np.all(squared_norms(rows) <= np.sqrt(np.finfo(np.float64).max)):
-        raise ValueError("The squared norm of a row is too large. Scale the features.")
+        raise InvalidDataError("The squared norm of a row is too large. Scale the features.")
 
 
 def _with_weight(domains: Domains) -> Domains:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
+from adrem.exceptions import InvalidDataError
 from adrem.runtime.notices import warn_user
 
 
@@ -39,7 +40,7 @@ def check_variation(source: Principal | NDArray[np.float64], target: Any, name: 
     for which, found in (("source", source), ("target", target)):
         directions = found.directions if isinstance(found, Principal) else found
         if not directions.shape[1]:
-            raise ValueError(f"All rows of the {which} are equal: {name} needs at least two different rows.")
+            raise InvalidDataError(f"All rows of the {which} are equal: {name} needs at least two different rows.")
 
 
 def clip_dimension(wanted: int, available: int, name: str) -> int:

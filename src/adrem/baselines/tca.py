@@ -15,6 +15,7 @@ from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines.base import Loss
 from adrem.baselines.span import REDUCE_DATA
 from adrem.baselines.subspaces import clip_dimension
+from adrem.exceptions import InvalidDataError
 from adrem.runtime.memory import check_room
 
 DEFAULT_COMPONENTS = 30
@@ -99,7 +100,7 @@ class TCA(AlignmentBaseline):
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         rows = np.concatenate([source, target])
         if not np.any(rows != rows[0]):
-            raise ValueError("All rows of both domains are equal: TCA needs at least two different rows.")
+            raise InvalidDataError("All rows of both domains are equal: TCA needs at least two different rows.")
         available = max(1, min(len(rows) - 1, rows.shape[1]))
         wanted = min(DEFAULT_COMPONENTS, available) if self.n_components is None else self.n_components
         means = np.concatenate([np.full(len(source), 1 / len(source)), np.full(len(target), -1 / len(target))])

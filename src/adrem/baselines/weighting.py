@@ -18,6 +18,7 @@ from adrem.base.parameters import read_positive
 from adrem.base.validation import Domains
 from adrem.baselines.base import LinearBaseline, Loss
 from adrem.baselines.source import SourceOnly
+from adrem.exceptions import InvalidDataError
 from adrem.runtime.memory import check_room
 from adrem.runtime.notices import warn_user
 from adrem.runtime.seeds import integer_seed
@@ -133,7 +134,7 @@ class ImportanceWeighting(_WeightedSource):
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
         candidates = read_positive(GRID if isinstance(self.domain_C, str) else np.atleast_1d(self.domain_C), "domain_C")
         if min(n_source, n_target) < 2:
-            raise ValueError(
+            raise InvalidDataError(
                 f"ImportanceWeighting needs two rows of each domain: there are {n_source} of the source and {n_target} "
                 "of the target."
             )

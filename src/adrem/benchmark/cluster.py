@@ -12,7 +12,7 @@ from typing import Any
 from adrem.benchmark.cells import CellResult, Home, Work, load_cached
 from adrem.benchmark.protocols import find_protocols
 from adrem.benchmark.store import Cell
-from adrem.exceptions import ClusterError, DamagedDataError, DataNotFoundError
+from adrem.exceptions import ClusterError, DamagedDataError, DataNotFoundError, MissingImportError
 from adrem.runtime.cluster import Calls
 
 CONNECT_TIMEOUT = 5  # seconds
@@ -27,7 +27,7 @@ def connected(address: str) -> Iterator[Any]:
     try:
         import distributed  # noqa: F401 - reported before anything is tried
     except ImportError as error:
-        raise ImportError('A cluster needs Dask: pip install "adrem[dask]".') from error
+        raise MissingImportError('A cluster needs Dask: pip install "adrem[dask]".') from error
     client = _connect(address)
     if client is None:
         raise ClusterError(

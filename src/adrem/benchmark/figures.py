@@ -16,6 +16,7 @@ from adrem.benchmark import curves, toys
 from adrem.benchmark.cells import Home, Work, run_cell
 from adrem.benchmark.published import published_curve
 from adrem.benchmark.store import Cell, Result
+from adrem.exceptions import NoFolderError, ParameterError
 from adrem.files.atomic import written_whole
 from adrem.plotting.style import BLUE, VERMILLION, check_matplotlib
 
@@ -138,7 +139,7 @@ FIGURES = {
 def find_figure(name: str) -> Figure:
     """Find a figure by name."""
     if name not in FIGURES:
-        raise ValueError(f"There is no figure {name!r}; known are {', '.join(FIGURES)}.")
+        raise ParameterError(f"There is no figure {name!r}; known are {', '.join(FIGURES)}.", "name")
     return FIGURES[name]
 
 
@@ -146,7 +147,7 @@ def check_drawing(folder: Path) -> None:
     """Raise before any work if figures can't be drawn into a folder."""
     check_matplotlib("bench")
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is not a folder: the figures need one.")
+        raise NoFolderError(f"{folder} is not a folder: the figures need one.")
 
 
 def draw(figure: Figure, results: dict[Cell, Result], folder: Path) -> list[Path]:

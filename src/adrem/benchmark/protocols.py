@@ -12,6 +12,7 @@ from adrem.benchmark.draws import Draw
 from adrem.benchmark.method import Method
 from adrem.datasets import DataSet, DomainPair
 from adrem.datasets.loading import make_preprocessing
+from adrem.exceptions import ParameterError
 from adrem.preprocessing import transform_pair
 
 # The paper's methods and the source classifiers that they start from.
@@ -88,13 +89,13 @@ class Protocol:
 
         Raises
         ------
-        ValueError
+        ParameterError
             If the protocol has no such pair, or the repetition is negative.
         """
         if pair not in self.pairs:
-            raise ValueError(f"{self.name} has no pair {pair!r}; known are {', '.join(self.pairs)}.")
+            raise ParameterError(f"{self.name} has no pair {pair!r}; known are {', '.join(self.pairs)}.", "pair")
         if repetition < 0:
-            raise ValueError(f"repetition must be at least 0, got {repetition}.")
+            raise ParameterError(f"repetition must be at least 0, got {repetition}.", "repetition")
         source, target = pair.split("-")
         rng = np.random.default_rng([repetition, *pair.encode()])
         X_source, y_source, X_target, y_target = data.pair(source, target, preprocess=False)
@@ -193,7 +194,7 @@ def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
 
     Raises
     ------
-    ValueError
+    ParameterError
         If there is no such table, or it has no such features. The message lists the names.
 
     Examples
@@ -206,12 +207,12 @@ def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
     """
     tables = dict.fromkeys(protocol.table for protocol in PROTOCOLS)
     if table not in (*tables, "all"):
-        raise ValueError(f"There is no table {table!r}; known are {', '.join(tables)}, and 'all'.")
+        raise ParameterError(f"There is no table {table!r}; known are {', '.join(tables)}, and 'all'.", "table")
     of_table = [protocol for protocol in PROTOCOLS if table in (protocol.table, "all")]
     chosen = [protocol for protocol in of_table if features in (protocol.features, None)]
     if not chosen:
         known = ", ".join(repr(name) for name in dict.fromkeys(protocol.features for protocol in of_table))
-        raise ValueError(f"{table} has no features {features!r}; known are {known}.")
+        raise ParameterError(f"{table} has no features {features!r}; known are {known}.", "features")
     return chosen
 
 
@@ -221,5 +222,5 @@ def find_pairs(protocols: Iterable[Protocol], wanted: Iterable[str]) -> set[str]
     chosen = {pair.strip().replace("->", "-").replace(">", "-").upper() for pair in wanted}
     unknown = sorted(chosen - known.keys())
     if unknown:
-        raise ValueError(f"There is no pair {', '.join(unknown)}; known are {', '.join(known)}.")
+        raise ParameterError(f"There is no pair {', '.join(unknown)}; known are {', '.join(known)}.", "wanted")
     return chosen

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from adrem.exceptions import DamagedDataError
+from adrem.exceptions import DamagedDataError, NoFolderError, OutputError
 
 LOCK_TIMEOUT = 60.0  # seconds
 ADVICE = "Make room there, or use another folder."
@@ -60,11 +60,11 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "results.sqlite"
         if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is not a folder: the results need one.")
+            raise NoFolderError(f"{folder} is not a folder: the results need one.")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OSError(f"{folder} can't be created: {error.strerror}. {ADVICE}") from error
+            raise OutputError(f"{folder} can't be created: {error.strerror}. {ADVICE}") from error
         with self._opened() as connection:
             connection.execute(SCHEMA)
 
@@ -75,7 +75,7 @@ class Store:
             with closing(sqlite3.connect(self.path, timeout=LOCK_TIMEOUT)) as connection, connection:
                 yield connection
         except sqlite3.OperationalError as error:  # locked, full or read-only: the file itself is sound
-            raise OSError(f"{self.path} can't be used now: {error}. {ADVICE}") from error
+            raise OutputError(f"{self.path} can't be used now: {error}. {ADVICE}") from error
         except sqlite3.DatabaseError as error:
             raise DamagedDataError(
                 f"{self.path} is not a file of results ({error}): delete it, or use another folder."

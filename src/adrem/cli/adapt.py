@@ -27,6 +27,7 @@ from adrem.cli.outputs import (
     write_labels,
 )
 from adrem.cli.pages import check_pages, make_file_page
+from adrem.cli.parameters import verdict_with_options, warning_with_options
 from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, stage
 from adrem.registry import COMMAND_LINE_METHODS
 
@@ -168,7 +169,7 @@ def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:
     from adrem.diagnostics.accuracy import estimate_examined
 
     with stage("Judging the labels"):
-        verdict = examined.verdict
+        verdict = verdict_with_options(examined.verdict)
     found: dict[str, Any] = {"verdict": {**asdict(verdict), "sentence": verdict.sentence}}
     if estimate:
         with stage("Estimating the accuracy"):
@@ -198,7 +199,7 @@ def _warnings_as_lines() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield texts
-    texts += dict.fromkeys(str(warning.message) for warning in caught)
+    texts += dict.fromkeys(warning_with_options(warning.message) for warning in caught)
     for text in texts:
         say_wrapped(f"! {text}")
 

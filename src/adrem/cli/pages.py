@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+from adrem.cli.parameters import verdict_with_options
 
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
@@ -61,7 +64,8 @@ def make_file_page(
         "source": pair.y_source.tolist(),
         "target": model.classes_[examined.after].tolist(),
     }
-    return make_page(examined.diagnosis(), labels, about)
+    diagnosis = examined.diagnosis()
+    return make_page(replace(diagnosis, verdict=verdict_with_options(diagnosis.verdict)), labels, about)
 
 
 def parameters(model: Any) -> str:

@@ -1,13 +1,19 @@
-"""The command-line options that set parameters of the library."""
+"""The command-line options that set parameters of the library, and texts of the library in their terms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import typer
 
 from adrem.exceptions import ParameterError
+from adrem.runtime.notices import NamingText
+
+if TYPE_CHECKING:
+    from adrem.diagnostics import Verdict
 
 MODEL_OPTIONS = {
     "loss": "--loss",
@@ -18,7 +24,6 @@ MODEL_OPTIONS = {
 }
 PARAMETER_OPTIONS = {
     **MODEL_OPTIONS,
-    "n_jobs": "--jobs",
     "random_state": "--seed",
     "label": "--label",
     "target_label": "--target-label",
@@ -38,3 +43,19 @@ def parameters_as_options() -> Iterator[None]:
         if option is None:
             raise
         raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def with_options(text: str) -> str:
+    """Return a text of the library with options in place of the parameters that it names."""
+    return text.renamed(PARAMETER_OPTIONS) if isinstance(text, NamingText) else text
+
+
+def warning_with_options(warning: Warning | str) -> str:
+    """Return the text of a warning with options in place of the parameters that it names."""
+    parts = warning.args if isinstance(warning, Warning) else (warning,)
+    return with_options(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else str(warning)
+
+
+def verdict_with_options(verdict: Verdict) -> Verdict:
+    """Return a verdict whose reasons have options in place of the parameters that they name."""
+    return replace(verdict, reasons=[with_options(reason) for reason in verdict.reasons])

@@ -51,8 +51,8 @@ def load_bundle(path: str | os.PathLike[str], *, trusted_modules: Collection[str
     def make(model: Any, extra: Extra | None) -> Bundle:
         if extra is None:
             raise UnreadableModelError(
-                f"{os.fspath(path)} holds a model without columns, as adrem.save writes it: read it with adrem.load. "
-                "`adrem adapt --save` writes files with columns."
+                f"{os.fspath(path)} holds a model without columns, as adrem.save writes it: read it with adrem.load, "
+                "or write it with its columns, by save_bundle."
             )
         return _make_bundle(model, **extra.values, **extra.arrays)
 

@@ -15,6 +15,7 @@ from adrem.columns.pair import Pair
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe
 from adrem.diagnostics.diagnosis import Examination, examine
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -62,10 +63,12 @@ def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]
         return bundle.recipe.apply(table.frame)
     if bundle.recipe is not None or table.rows is None:
         wanted = "rows of numbers" if bundle.recipe is None else "columns"
-        raise ValueError(f"The model was trained on files with {wanted}, and {table.name} has none.")
+        raise InvalidDataError(f"The model was trained on files with {wanted}, and {table.name} has none.")
     n_features = table.rows.shape[1]
     if n_features != len(bundle.scales):
-        raise ValueError(f"{table.name} has {n_features} features, the model was trained on {len(bundle.scales)}.")
+        raise InvalidDataError(
+            f"{table.name} has {n_features} features, the model was trained on {len(bundle.scales)}."
+        )
     return table.rows / bundle.scales, ColumnFindings()
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe, make_recipe
 from adrem.columns.roles import MISSING, Roles, assign_roles
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.svmlight import align_columns
 from adrem.files.tables import Table
 from adrem.preprocessing import JointStdScaler
@@ -127,7 +127,7 @@ def make_pair(
     """
     if (source.frame is None) != (target.frame is None):
         kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]
-        raise ValueError(f"{' and '.join(kinds)}: both files need the same form.")
+        raise InvalidDataError(f"{' and '.join(kinds)}: both files need the same form.")
     if source.frame is None or target.frame is None:
         if label is not None or target_label is not None:
             raise ParameterError(
@@ -140,16 +140,16 @@ def make_pair(
 
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     if source.labels is None:
-        raise ValueError(f"{source.name} has no labels: save them as `y` beside `x`.")
+        raise InvalidDataError(f"{source.name} has no labels: save them as `y` beside `x`.")
     problem = _problem_of_labels(source.labels)
     if problem is not None:
-        raise ValueError(f"{source.name}: the column of labels {problem}")
+        raise InvalidDataError(f"{source.name}: the column of labels {problem}")
     tables = {"source": Table(source.rows, source.labels), "target": Table(target.rows, target.labels)}
     if all(hasattr(table.X, "indices") for table in tables.values()):
         tables = align_columns(tables)
     X_source, X_target = tables["source"].X, tables["target"].X
     if X_source.shape[1] != X_target.shape[1]:
-        raise ValueError(
+        raise InvalidDataError(
             f"{source.name} has {X_source.shape[1]} features, {target.name} has {X_target.shape[1]}: both files need "
             "the same, in the same order."
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.frames import read_json_lines, read_parquet, read_text
 from adrem.files.npz import read_npz
 from adrem.files.packed import decompress
@@ -81,8 +81,10 @@ def read_file(path: str, form: str | None = None) -> FileTable:
 
     Raises
     ------
-    ValueError
-        If there is no such file, it is empty, or its format is not supported.
+    ParameterError
+        If there is no such file, or its format is not one of `FORMATS`.
+    InvalidDataError
+        If it is empty, or of a format that is not supported.
     DamagedDataError
         If it is damaged or is not of the format of its suffix. The message names the first bad line, if any.
 
@@ -109,24 +111,24 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     _check_content(content, name)
     form = form or _form_by_suffix(Path(path)) or _form_by_content(content)
     if form == "npz" and not content.startswith(b"PK"):
-        raise ValueError(f"{name} is not a numpy archive, despite its suffix: write it with np.savez.")
+        raise InvalidDataError(f"{name} is not a numpy archive, despite its suffix: write it with np.savez.")
     if form in _NUMBERS:
         table = _NUMBERS[form](content, name)
         return FileTable(name, checksum, rows=table.X, labels=table.y)
     frame = _FRAMES[form](content, name)
     if not frame.height:
-        raise ValueError(f"{name} has a header but no rows.")
+        raise InvalidDataError(f"{name} has a header but no rows.")
     return FileTable(name, checksum, frame=frame)
 
 
 def _check_content(content: bytes, name: str) -> None:
     """Raise an error for empty files and common formats that can't be read."""
     if not content.strip():
-        raise ValueError(f"{name} is empty.")
+        raise InvalidDataError(f"{name} is empty.")
     if b"xl/workbook.xml" in content or content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise ValueError(f"{name} is an Excel file: save the sheet as CSV.")
+        raise InvalidDataError(f"{name} is an Excel file: save the sheet as CSV.")
     if content.lstrip().startswith(b"["):
-        raise ValueError(f"{name} is one JSON list: put each row on its own line, as `jq -c '.[]'` does.")
+        raise InvalidDataError(f"{name} is one JSON list: put each row on its own line, as `jq -c '.[]'` does.")
 
 
 def _read_bytes(path: str) -> tuple[bytes, str]:

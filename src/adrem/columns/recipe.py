@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.columns.roles import Roles, as_numbers, as_strings
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing import JointStdScaler
 from adrem.types import Matrix
 
@@ -107,7 +107,7 @@ class Recipe:
 
         Raises
         ------
-        ValueError
+        InvalidDataError
             If the table has none of the columns.
         """
         findings = ColumnFindings(
@@ -115,7 +115,7 @@ class Recipe:
             new_columns=[name for name in frame.columns if name not in self.columns],
         )
         if len(findings.missing_columns) == len(self.columns):
-            raise ValueError(f"None of the columns {self.columns} is in the table; it has {frame.columns}.")
+            raise InvalidDataError(f"None of the columns {self.columns} is in the table; it has {frame.columns}.")
         blocks: list[Matrix] = [self._numbers(frame, findings), self._categories(frame, findings)]
         for name, terms in self.terms.items():
             counts = _count_terms(_strings(frame, name), terms)
@@ -220,7 +220,7 @@ def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Rec
     blocks = [sp.csr_array(dense), recipe._categories(both, findings), *(counts for _, counts in texts.values())]
     rows = sp.csr_array(sp.hstack(blocks, format="csr"))
     if not rows.shape[1]:
-        raise ValueError(f"Neither file has a word to learn from in {', '.join(map(repr, texts))}.")
+        raise InvalidDataError(f"Neither file has a word to learn from in {', '.join(map(repr, texts))}.")
     recipe.centres = dense.mean(axis=0)
     recipe.centres[-1:] = 0.0  # the constant is not centred
     recipe.scales = JointStdScaler().fit(rows).scale_

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -66,7 +66,7 @@ def assign_roles(
         Role(name, "text", "as requested") if name in text else _role(source[name], target[name]) for name in names
     ]
     if not any(role.is_learnt for role in roles):
-        raise ValueError(
+        raise InvalidDataError(
             "\n  ".join(
                 [
                     f"There is no column to learn from. The source has {source.columns}, the target {target.columns}.",

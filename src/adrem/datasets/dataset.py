@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.datasets.pair import DomainPair
+from adrem.exceptions import InvalidDataError, UnknownNameError
 from adrem.preprocessing import transform_pair
 from adrem.types import Matrix
 
@@ -97,7 +98,7 @@ class DataSet:
             if name in (key, domain.name):
                 return domain
         known = ", ".join(f"{key} ({d.name})" if key != d.name else key for key, d in self.domains.items())
-        raise KeyError(f"{self.name} has no domain {name!r}; it has {known}.")
+        raise UnknownNameError(f"{self.name} has no domain {name!r}; it has {known}.")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.domains)
@@ -144,14 +145,14 @@ class DataSet:
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             If there is no such domain or pair. The message lists them.
-        ValueError
+        InvalidDataError
             If the source has no labels.
         """
         first, second = (self[source], self[target]) if target is not None else self._split(source)
         if first.y is None:
-            raise ValueError(f"{first.name} has no labels: it can be a target, not a source.")
+            raise InvalidDataError(f"{first.name} has no labels: it can be a target, not a source.")
         X_source, X_target = first.X, second.X
         if preprocess and self.preprocessing is not None:
             X_source, X_target = transform_pair(self.preprocessing, X_source, X_target, first.y)
@@ -161,7 +162,7 @@ class DataSet:
         for source, target in permutations(self.domains, 2):
             if pair in (f"{source}-{target}", f"{source}>{target}"):
                 return self.domains[source], self.domains[target]
-        raise KeyError(f"{self.name} has no pair {pair!r}; it has {', '.join(self.pairs)}.")
+        raise UnknownNameError(f"{self.name} has no pair {pair!r}; it has {', '.join(self.pairs)}.")
 
     @property
     def checksum(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from adrem.datasets.home import data_home as home_folder
 from adrem.datasets.loading import by_hand, load
 from adrem.datasets.registry import Address, DataSetSpec, File, find_spec
-from adrem.exceptions import DamagedDataError, DataNotFoundError, DownloadError
+from adrem.exceptions import DamagedDataError, DataNotFoundError, DownloadError, MissingImportError
 from adrem.files.atomic import NO_ROOM
 
 TIMEOUT = 30.0  # seconds without data before giving up on a server
@@ -148,7 +148,7 @@ def _retrieve(address: Address, name: str, folder: Path, report: ProgressReport,
     try:
         import pooch
     except ImportError as error:
-        raise ImportError("Downloads need pooch: pip install 'adrem[bench]'.") from error
+        raise MissingImportError("Downloads need pooch: pip install 'adrem[bench]'.") from error
     known = f"sha256:{address.sha256}" if address.sha256 else None
     downloader = ResumingDownloader(folder / f"{name}.part", name, report, timeout)
     with _quiet(pooch.get_logger()):
@@ -202,7 +202,7 @@ class ResumingDownloader:
                 done += len(chunk)
                 self.report(self.name, done, total)
         if total is not None and done != total:
-            raise OSError(f"cut off after {done} of {total} bytes")
+            raise DownloadError(f"cut off after {done} of {total} bytes")
 
 
 def _is_disk_error(error: Exception) -> bool:

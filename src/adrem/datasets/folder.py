@@ -12,7 +12,7 @@ import numpy as np
 
 from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.loading import as_float
-from adrem.exceptions import DamagedDataError, DataNotFoundError, ParameterError
+from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError, ParameterError
 from adrem.files.frames import read_csv, read_parquet
 from adrem.files.mat import read_mat
 from adrem.files.npz import read_npz
@@ -101,7 +101,7 @@ def _find_files(folder: Path) -> list[Path]:
     names = [path.stem for path in paths]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"{folder} has several files named {twice!r}: each domain needs exactly one.")
+        raise InvalidDataError(f"{folder} has several files named {twice!r}: each domain needs exactly one.")
     return paths
 
 

@@ -16,7 +16,7 @@ from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.home import data_home
 from adrem.datasets.parsed import parsed_once
 from adrem.datasets.registry import DataSetSpec, File, find_spec
-from adrem.exceptions import DamagedDataError, DataNotFoundError
+from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError
 from adrem.files.packed import read_members
 from adrem.files.tables import Table
 from adrem.preprocessing import DomainStandardScaler, JointStdScaler, Rectifier, RowSumScaler
@@ -148,7 +148,7 @@ def parse(spec: DataSetSpec, found: list[Found]) -> dict[str, Table]:
     """Return the tables by the long names of their domains, from the cache if the same files were parsed before."""
     read = spec.read
     if read is None:
-        raise ValueError(f"{spec.name} is generated, not read.")
+        raise InvalidDataError(f"{spec.name} is generated, not read.")
     key = hashlib.sha256(" ".join(item.sha256 for item in found).encode()).hexdigest()
     try:
         return parsed_once(spec.name, key, lambda: read({item.file.name: item.content for item in found}))

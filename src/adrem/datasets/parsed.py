@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.datasets.home import cache_home
+from adrem.exceptions import InvalidDataError
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
 from adrem.files.tables import CSR_PARTS, Table, checked_csr
@@ -50,7 +51,7 @@ def _read(path: Path, key: str) -> dict[str, Table]:
         arrays = read_arrays(file)
     header = json.loads(_as_text(arrays["header"]))
     if header["version"] != VERSION or header["key"] != key:
-        raise ValueError("parsed from another file, or by another version")
+        raise InvalidDataError("parsed from another file, or by another version")
     names = _as_text(arrays["feature_names"]).split("\n") if "feature_names" in arrays else None
     return {domain: _table(arrays, domain, names) for domain in header["domains"]}
 

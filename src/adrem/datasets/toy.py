@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from adrem.datasets.pair import DomainPair
+from adrem.exceptions import ParameterError
 
 # First and last angle of an arc, in degrees; class 0 below the origin, class 1 above it.
 Arc = tuple[float, float]
@@ -89,7 +90,7 @@ def make_imbalanced_arcs(
     30
     """
     if not 0.0 < minority < 1.0:
-        raise ValueError(f"minority must lie between 0 and 1, got {minority}.")
+        raise ParameterError(f"minority must lie between 0 and 1, got {minority}.", "minority")
     return _make_pair(n_source, n_target, [(230.0, 290.0), (150.0, 210.0)], minority, noise, random_state)
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from adrem.algorithm.calibration import calibrate
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def estimate_accuracy(
 
     Raises
     ------
-    ValueError
+    InvalidDataError
         If a class of the source or the target has fewer than three rows.
 
     See Also
@@ -137,7 +138,7 @@ def check_rows(y_source: NDArray[Any], n_target: int) -> None:
     if n_target < N_FOLDS:
         short.append(f"the target has {n_target}")
     if short:
-        raise ValueError(
+        raise InvalidDataError(
             f"An estimate of the accuracy needs {N_FOLDS} rows of the target and of each class of the source, but "
             f"{', '.join(short)}. Skip the estimate, or add rows."
         )

@@ -19,6 +19,7 @@ from adrem.diagnostics.findings import Bin, ClassShare, Diagnosis, Move, Spread,
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.verdict import Verdict, judge
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing import transform_pair
 from adrem.runtime.seeds import integer_seed, spawn_seeds
 
@@ -65,7 +66,7 @@ def diagnose(
 
     Raises
     ------
-    ValueError
+    InvalidDataError
         If the rows are not those that the model was fitted to.
 
     See Also
@@ -102,7 +103,9 @@ def examine(
             X_source, X_target = transform_pair(model.preprocessing_, X_source, X_target)
         model = model.best_estimator_
     if get_tags(model).input_tags.pairwise:
-        raise ValueError("A model with kernel='precomputed' can't be diagnosed without the rows: name the kernel.")
+        raise InvalidDataError(
+            "A model with kernel='precomputed' can't be diagnosed without the rows: name the kernel."
+        )
     domains = _read(model, X_source, y_source, X_target)
     return Examination(model, domains, feature_names, random_state)
 
@@ -111,21 +114,21 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
     from sklearn.base import clone
 
     if X_target is None:
-        raise ValueError("A diagnosis needs the rows of the target: pass X_target.")
+        raise ParameterError("A diagnosis needs the rows of the target: pass X_target.", "X_target")
     # A clone, because reading sets attributes of the estimator.
     domains = read_domains(clone(model), X_source, y_source, X_target=X_target)
     if domains.X_source.shape[1] != model.n_features_in_:
-        raise ValueError(
+        raise InvalidDataError(
             f"The model was fitted to {model.n_features_in_} features, these rows have {domains.X_source.shape[1]}."
         )
     n_target, n_fitted = domains.X_target.shape[0], len(model.transduction_)
     if n_target != n_fitted:
-        raise ValueError(
+        raise InvalidDataError(
             f"The model was fitted to {n_fitted} target rows, X_target has {n_target}: pass the rows that it was "
             "fitted to."
         )
     if not np.array_equal(domains.classes, model.classes_):
-        raise ValueError(
+        raise InvalidDataError(
             f"The model knows the classes {model.classes_.tolist()}, y_source has {domains.classes.tolist()}: pass the "
             "labels that it was fitted to."
         )
@@ -156,7 +159,7 @@ class Examination:
         if given is None:
             return [f"feature {k}" for k in range(n_features)]
         if len(given) != n_features:
-            raise ValueError(f"There are {len(given)} feature_names for {n_features} features.")
+            raise ParameterError(f"There are {len(given)} feature_names for {n_features} features.", "feature_names")
         return [str(name) for name in given]
 
     def diagnosis(self) -> Diagnosis:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
+from adrem.runtime.notices import NamingText
 
 # A change of the agreement of neighbours is significant beyond this many standard errors.
 CLEAR_ERRORS = 1.0
@@ -68,7 +69,8 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered
 
 
 def _doubts(evidence: Evidence, lost_classes: list[Any]) -> list[str]:
-    doubts, back = [], evidence.circular
+    doubts: list[str] = []
+    back = evidence.circular
     if back is None:
         doubts.append("All target rows have one label.")
     elif _contradicts(back):
@@ -78,8 +80,12 @@ def _doubts(evidence: Evidence, lost_classes: list[Any]) -> list[str]:
     off = evidence.off_prior
     if off is not None and off.source >= OFF_PRIOR and off.gain < -CLOSER:
         doubts.append(
-            f"Before adapting {_percent(off.source)} of the labels were off the class shares that the model assumes, "
-            f"now {_percent(off.adapted)}. If these shares are not those of the target, set class_prior."
+            NamingText(
+                "Before adapting {before} of the labels were off the class shares that the model assumes, now {now}. "
+                "If these shares are not those of the target, set {class_prior}.",
+                before=_percent(off.source),
+                now=_percent(off.adapted),
+            )
         )
     if lost_classes:
         doubts.append(f"No target row is labelled {', '.join(map(repr, lost_classes))}.")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from adrem.exceptions import FileTooLargeError, PythonObjectsError
+from adrem.exceptions import FileTooLargeError, InvalidDataError, PythonObjectsError
 from adrem.runtime.memory import available_memory, size_of
 
 MAX_MEMBERS = 1000
@@ -37,7 +37,7 @@ def read_arrays(file: IO[bytes], most_bytes: float = math.inf) -> dict[str, NDAr
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS or len({member.filename for member in members}) < len(members):
-            raise ValueError("it has more than a thousand members, or duplicate names")
+            raise InvalidDataError("it has more than a thousand members, or duplicate names")
         needed, free = sum(member.file_size for member in members), available_memory()
         if needed > most_bytes or 2 * needed > free:  # as much again for copies
             limit = f"the limit is {size_of(most_bytes)}" if needed > most_bytes else f"{size_of(free)} are free"
@@ -62,14 +62,14 @@ def read_bounded(stream: IO[bytes] | GzipFile, name: str) -> bytes:
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     if not member.filename.endswith(".npy") or member.compress_type not in PLAIN:
-        raise ValueError(f"{member.filename!r} is not a .npy array")
+        raise InvalidDataError(f"{member.filename!r} is not a .npy array")
     with archive.open(member) as stream:
         shape, by_columns, dtype = _HEADERS[npy.read_magic(stream)](stream)
         if dtype.hasobject:
             raise PythonObjectsError(member.filename.removesuffix(".npy"))
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or stream.tell() + n_bytes != member.file_size:
-            raise ValueError(f"{member.filename!r} does not have the size that its header states")
+            raise InvalidDataError(f"{member.filename!r} does not have the size that its header states")
         content = bytearray()
         # In parts, since one large read would unpack past the stated size; one more byte, to compare the checksum.
         while part := stream.read(min(PART, n_bytes - len(content) + 1)):

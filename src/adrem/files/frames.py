@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adrem.exceptions import DamagedDataError, FileTooLargeError
+from adrem.exceptions import DamagedDataError, FileTooLargeError, InvalidDataError, MissingImportError
 from adrem.files.tables import guarded
 from adrem.runtime.memory import available_memory, size_of
 
@@ -51,7 +51,7 @@ def _polars() -> Any:
     try:
         import polars
     except ImportError as error:
-        raise ImportError("csv and parquet files are read by polars: pip install 'adrem[cli]'.") from error
+        raise MissingImportError("csv and parquet files are read by polars: pip install 'adrem[cli]'.") from error
     return polars
 
 
@@ -91,7 +91,9 @@ def _check_header(content: bytes, name: str, separator: str) -> None:
     names = next(csv.reader(_lines(content), delimiter=separator))
     twice = [column for column, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name.")
+        raise InvalidDataError(
+            f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name."
+        )
 
 
 def _longer_line(content: bytes, separator: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.exceptions import FileTooLargeError
+from adrem.exceptions import FileTooLargeError, InvalidDataError
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.tables import CSR_PARTS, LABELS, ROWS, Table, checked_csr, guarded, pick_table
 from adrem.runtime.memory import available_memory, limit_memory, size_of
@@ -36,13 +36,13 @@ def read_variables(content: bytes, wanted: Collection[str]) -> tuple[dict[str, A
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=TIMEOUT, check=False)  # noqa: S603 - ourselves
     except subprocess.TimeoutExpired:
-        raise ValueError(f"it takes more than {TIMEOUT:.0f} seconds") from None
+        raise InvalidDataError(f"it takes more than {TIMEOUT:.0f} seconds") from None
     if done.returncode == TOO_LARGE:
         raise FileTooLargeError(f"it takes more than {size_of(most)}, a third of the memory that is free")
     if done.returncode == REFUSED:
-        raise ValueError(done.stderr.decode(errors="replace").strip())
+        raise InvalidDataError(done.stderr.decode(errors="replace").strip())
     if done.returncode:
-        raise ValueError(f"its reader crashed on it (exit code {done.returncode})")
+        raise InvalidDataError(f"its reader crashed on it (exit code {done.returncode})")
     arrays = read_arrays(io.BytesIO(done.stdout))
     names = bytes(arrays.pop(NAMES)).decode().split("\n")
     return {name: _joined(arrays, name) for name in wanted if name in names}, names

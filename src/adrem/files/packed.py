@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
+from adrem.exceptions import InvalidDataError
 from adrem.files.archives import PLAIN, read_bounded
 from adrem.files.tables import guarded
 
@@ -42,7 +43,7 @@ def _read_zip(content: bytes, name: str, wanted: Collection[str]) -> dict[str, b
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = [member for member in archive.infolist() if PurePosixPath(member.filename).name in wanted]
         if any(member.compress_type not in PLAIN for member in found):  # other methods can't be read in parts
-            raise ValueError("its members are not compressed by deflate: create the archive again")
+            raise InvalidDataError("its members are not compressed by deflate: create the archive again")
         return {m.filename: read_bounded(archive.open(m), f"{name}, {m.filename}") for m in found}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from adrem.exceptions import ParameterError
 from adrem.machines.tables import Outline
 from adrem.runtime.memory import size_of
 
@@ -79,9 +80,10 @@ def _shape(table: Outline) -> str:
 def _check_limit(table: Outline, memory_limit: int) -> None:
     n_bytes = gram_bytes(table)
     if n_bytes > memory_limit:
-        raise ValueError(
+        raise ParameterError(
             f"The Gram matrix of {table.n_rows} rows takes {size_of(n_bytes)}, more than memory_limit "
-            f"({size_of(memory_limit)}). Raise memory_limit, or set machine='auto'."
+            f"({size_of(memory_limit)}). Raise memory_limit, or set machine='auto'.",
+            "memory_limit",
         )
 
 

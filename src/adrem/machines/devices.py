@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
+from adrem.exceptions import MissingImportError, ParameterError
 from adrem.machines.problems import Work
 from adrem.machines.tables import Outline
 from adrem.runtime.memory import available_memory
@@ -44,11 +45,13 @@ def find_device(name: str) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"device={name!r} needs PyTorch: pip install \"adrem[gpu]\", or set device='cpu'.") from error
+        raise MissingImportError(
+            f"device={name!r} needs PyTorch: pip install \"adrem[gpu]\", or set device='cpu'."
+        ) from error
     if name == TORCH_CPU:
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise ValueError(f"device={name!r}: PyTorch finds no GPU here. Set device='cpu', or 'auto'.")
+        raise ParameterError(f"device={name!r}: PyTorch finds no GPU here. Set device='cpu', or 'auto'.", "device")
     return torch.device("cuda", torch.cuda.current_device())
 
 
@@ -62,7 +65,9 @@ def check_device(wanted: str, has_kernel: bool) -> None:
 
 def _check_kernel(device: str, has_kernel: bool) -> None:
     if has_kernel and device != CPU:
-        raise ValueError(f"A kernel runs on the CPU only: set device='cpu' in place of device={device!r}.")
+        raise ParameterError(
+            f"A kernel runs on the CPU only: set device='cpu' in place of device={device!r}.", "device"
+        )
 
 
 def free_memory(device: Any) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem.exceptions import InvalidDataError
 from adrem.machines.budget import KERNEL_BUDGET
 from adrem.machines.compiled.common import GIVEN_UP
 from adrem.machines.compiled.gram import BLOCK, descend_gram, move_gram
@@ -42,7 +43,7 @@ def gram_matrix(table: Matrix) -> FloatArray:
 def refuse_tiny(norms: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
     """Raise an error if the products of the rows underflow."""
     if 0 < norms.max() < np.finfo(dtype).tiny / np.finfo(dtype).eps:
-        raise ValueError("The squared norms of all rows are too small for their type. Scale the features.")
+        raise InvalidDataError("The squared norms of all rows are too small for their type. Scale the features.")
 
 
 def gram_memory(table: Outline, work: Work) -> int:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.machines.forecast import members_at_once, weights_memory
 from adrem.machines.gram import WIDTH, GramMachine, training_memory
 from adrem.machines.losses import Loss
@@ -51,9 +52,10 @@ class Kernel:
             found = np.asarray(self.function(rows, others))
             wanted = (rows.shape[0], others.shape[0])
             if found.shape != wanted or found.dtype.kind not in "fiu":
-                raise ValueError(
+                raise ParameterError(
                     f"The kernel returned {found.dtype} of shape {found.shape} for tables of {wanted[0]} and "
-                    f"{wanted[1]} rows; it has to return numbers of shape {wanted}."
+                    f"{wanted[1]} rows; it has to return numbers of shape {wanted}.",
+                    "kernel",
                 )
             similarities: FloatArray = found.astype(rows.dtype, copy=False)
             return similarities
@@ -106,9 +108,9 @@ class KernelMachine(GramMachine):
             shuffled = self.table[self._order]
             gram = self.kernel(shuffled, shuffled)
         if not _finite_and_symmetric(gram):
-            raise ValueError("The matrix of similarities has to be finite and symmetric.")
+            raise InvalidDataError("The matrix of similarities has to be finite and symmetric.")
         if np.diag(gram).min() < 0:
-            raise ValueError("The similarity of a row with itself is negative: this is not a kernel.")
+            raise InvalidDataError("The similarity of a row with itself is negative: this is not a kernel.")
         gram = np.ascontiguousarray(gram + self._constant, dtype=self.table.dtype)
         self._shuffled_norms = np.diag(gram).astype(np.float64)
         return gram

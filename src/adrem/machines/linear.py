@@ -24,7 +24,7 @@ from adrem.machines.plan import MachineSettings, choose_machine
 from adrem.machines.problems import Solution, Work, decide
 from adrem.machines.regularization import GRID, N_FOLDS, held_out_accuracy, select_c
 from adrem.machines.tables import Outline, stack
-from adrem.runtime.notices import warn_user
+from adrem.runtime.notices import NamingText, warn_user
 from adrem.types import FloatArray, Matrix
 
 
@@ -214,8 +214,14 @@ def warn_given_up(n_failed: int, n_trained: int, tol: float, C: float) -> None:
     """Warn of trainings that did not converge."""
     if n_failed:
         warn_user(
-            f"{n_failed} of {n_trained} trainings of a binary classifier stopped before they reached tol={tol:g}. "
-            f"Scale the features, or give a smaller C (it was {C:g}) or a larger tol.",
+            NamingText(
+                "{n_failed} of {n_trained} trainings of a binary classifier stopped before they reached tol={limit:g}. "
+                "Scale the features, or give a smaller {C} (it was {chosen:g}) or a larger {tol}.",
+                n_failed=n_failed,
+                n_trained=n_trained,
+                limit=tol,
+                chosen=C,
+            ),
             ConvergenceWarning,
         )
 
@@ -225,7 +231,13 @@ def warn_imprecise(rounding: float, tol: float, C: float, dtype: np.dtype[Any]) 
     if rounding > tol:
         longer = " give float64 instead of float32," if dtype == np.float32 else ""
         warn_user(
-            f"Rounding errors of the scores reach {rounding:.2g}, more than tol={tol:g}: labels near the decision "
-            f"boundary are not reliable. Scale the features,{longer} or give a smaller C (it was {C:g}).",
+            NamingText(
+                "Rounding errors of the scores reach {rounding:.2g}, more than tol={limit:g}: labels near the decision "
+                "boundary are not reliable. Scale the features,{longer} or give a smaller {C} (it was {chosen:g}).",
+                rounding=rounding,
+                limit=tol,
+                longer=longer,
+                chosen=C,
+            ),
             PrecisionWarning,
         )

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.exceptions import InvalidDataError
 from adrem.machines.budget import visit_budget
 from adrem.machines.losses import Loss
 from adrem.machines.problems import Solution
@@ -86,7 +87,7 @@ class Machine(Scoring):
         self.n_rows = self.table.shape[0]
         self._norms = self._norms_of_rows()
         if not np.all(self._norms <= np.finfo(self.table.dtype).max):
-            raise ValueError("The squared norm of a row is too large for its type. Scale the features.")
+            raise InvalidDataError("The squared norm of a row is too large for its type. Scale the features.")
 
     def _norms_of_rows(self) -> NDArray[np.float64]:
         return squared_norms(self.table)

@@ -152,7 +152,7 @@ def make_machine(
 
     Raises
     ------
-    MemoryError
+    NotEnoughMemoryError
         If the machine would take more memory than is free.
 
     Examples

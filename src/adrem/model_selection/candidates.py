@@ -19,7 +19,7 @@ from adrem.baselines import SourceOnly
 from adrem.diagnostics.diagnosis import source_head
 from adrem.diagnostics.evidence import compare_neighbours
 from adrem.diagnostics.verdict import CLEAR_ERRORS
-from adrem.exceptions import ParameterError
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.model_selection.scorers import Parts
 from adrem.preprocessing.pair import fit_transform_pair
 
@@ -104,7 +104,7 @@ def fit_candidate(name: str, pair: Pair, domains: Domains, seed: int) -> Candida
         try:
             model.fit_domains(domains)
         except ValueError as error:
-            raise ValueError(f"The candidate {name!r} can't be fitted: {error}") from error
+            raise InvalidDataError(f"The candidate {name!r} can't be fitted: {error}") from error
     model.n_features_in_ = domains.X_source.shape[1]
     accuracy = source_head(model).held_out_accuracy(domains, seed)
     parts = Parts(domains.X_source, domains.classes[domains.labels], domains.X_target)

@@ -62,7 +62,7 @@ class _DomainScorer(BaseEstimator):
 
         Raises
         ------
-        ValueError
+        ParameterError
             If a domain has no rows.
         """
         return self.score_parts(estimator, _split(X, y, sample_domain))

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.registry import ARRAYS, Array
+
 Shape = tuple[int | None, ...]
 
 
 def fits_together(model: Any) -> bool:
     """Return whether the fitted attributes of a model agree with each other."""
-    return _has_classes(model) and _has_names(model) and _has_shapes(model)
+    return (
+        _has_classes(model)
+        and _are_names(getattr(model, "feature_names_in_", None), model.n_features_in_)
+        and _has_arrays(model)
+    )
 
 
 def is_numbers(array: Any, shape: Shape) -> bool:
@@ -27,47 +33,46 @@ def is_numbers(array: Any, shape: Shape) -> bool:
 
 
 def _has_classes(model: Any) -> bool:
-    classes, labels = model.classes_, getattr(model, "transduction_", np.zeros(0))
+    classes = model.classes_
     return (
-        classes.ndim == labels.ndim == 1
+        isinstance(classes, np.ndarray)
+        and classes.ndim == 1
         and len(classes) > 1
         and (classes.dtype.kind in "Sbiuf" or _are_names(classes, len(classes)))
         and bool(np.array_equal(classes, np.unique(classes)))  # NaN differs from itself
-        and bool(np.isin(labels, classes).all())
     )
 
 
-def _has_names(model: Any) -> bool:
-    n_features = model.n_features_in_
-    return _are_positions(getattr(model, "pivots_", np.zeros(0, np.intp)), n_features) and _are_names(
-        getattr(model, "feature_names_in_", None), n_features
-    )
-
-
-def _has_shapes(model: Any) -> bool:
+def _has_arrays(model: Any) -> bool:
     coef = getattr(model, "coef_", None)
     if coef is not None and not len(coef):
         return False
-    shapes = _shapes(model, 1 if coef is None else len(coef))
-    return all(is_numbers(getattr(model, name), shape) for name, shape in shapes.items() if hasattr(model, name))
+    lengths = lengths_of(model)
+    return all(
+        _is_as_declared(getattr(model, name), declared, lengths, model)
+        for name, declared in ARRAYS.items()
+        if hasattr(model, name)
+    )
 
 
-def _shapes(model: Any, n_members: int) -> dict[str, Shape]:
-    n_classes, n_features = len(model.classes_), model.n_features_in_
-    n_problems = 1 if n_classes == 2 else n_classes
-    n_kept = model.coef_path_.shape[1] if hasattr(model, "coef_path_") else None
+def _is_as_declared(array: Any, declared: Array, lengths: dict[str, int | None], model: Any) -> bool:
+    if declared.holds == "labels":
+        return isinstance(array, np.ndarray) and array.ndim == 1 and bool(np.isin(array, model.classes_).all())
+    if declared.holds == "positions":
+        return _are_positions(array, model.n_features_in_)
+    return is_numbers(array, tuple(lengths[n] if isinstance(n, str) else n for n in declared.shape))
+
+
+def lengths_of(model: Any) -> dict[str, int | None]:
+    """Return the lengths that the shapes of arrays name; None is any length."""
+    n_classes = len(model.classes_)
     return {
-        "coef_": (n_members, n_problems, n_features),
-        "intercept_": (n_members, n_problems),
-        "coef_path_": (n_members, n_kept, n_problems, n_features),
-        "intercept_path_": (n_members, n_kept, n_problems),
-        "vote_share_": (len(getattr(model, "transduction_", ())), n_classes),
-        "dropout_": (n_features,),
-        "source_weight_": (None,),
-        "sources_": (None,),
-        "class_prior_": (n_classes,),
-        "class_prior_check_": (n_classes,),
-        "class_prior_interval_": (2, n_classes),
+        "classes": n_classes,
+        "problems": 1 if n_classes == 2 else n_classes,
+        "features": model.n_features_in_,
+        "members": len(getattr(model, "coef_", (None,))),
+        "steps": model.coef_path_.shape[1] if hasattr(model, "coef_path_") else None,
+        "target": len(getattr(model, "transduction_", ())),
     }
 
 

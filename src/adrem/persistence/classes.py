@@ -8,13 +8,11 @@ from collections.abc import Collection
 from typing import Any
 
 from adrem.base.classifier import DomainClassifier
-from adrem.exceptions import UnreadableModelError
-from adrem.registry import ESTIMATORS, Saved, find_estimator
+from adrem.exceptions import InvalidTypeError, UnreadableModelError
+from adrem.registry import ESTIMATORS, ITERATIVE, LINEAR, Saved, find_estimator
 
 # What the base classes set; a class of another package adds its own by `saved_attributes`.
-INHERITED = (
-    "classes_", "transduction_", "coef_", "intercept_", "C_", "history_", "n_iter_", "termination_condition_",
-)  # fmt: skip
+INHERITED = (*LINEAR, *ITERATIVE)
 
 
 def check_class(model: Any) -> None:
@@ -24,12 +22,12 @@ def check_class(model: Any) -> None:
     if hasattr(model, "best_estimator_") or not isinstance(model, DomainClassifier):
         known = ", ".join(name for name, estimator in ESTIMATORS.items() if estimator.saved is not None)
         hint = " Save its best_estimator_, for rows as its preprocessing_ makes them."
-        raise TypeError(
+        raise InvalidTypeError(
             f"{cls.__name__} can't be saved; these can: {known}, and subclasses of adrem.base.DomainClassifier."
             f"{hint if hasattr(model, 'best_estimator_') else ''}"
         )
     if declared is None and getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{cls.__qualname__} can't be saved: load looks it up in {cls.__module__}, and it is not there. Define "
             "the class at the top level of a module."
         )
@@ -43,7 +41,7 @@ def check_attributes(model: Any, saved: Saved) -> None:
     known = {*saved.names, "n_features_in_", "feature_names_in_"}
     lost = [name for name in vars(model) if name.endswith("_") and not name.startswith("_") and name not in known]
     if lost:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{type(model).__name__} has fitted attributes that would not be saved: name them in the class, "
             f"saved_attributes = {tuple(lost)}."
         )
@@ -80,7 +78,7 @@ def class_of(header: dict[str, Any], trusted_modules: Collection[str]) -> type[A
     if module not in trusted_modules:
         raise UnreadableModelError(
             f"The model file holds a {name!r} of the module {module!r}, which is imported only if you trust it: "
-            f"in Python, adrem.load(path, trusted_modules=[{module!r}])."
+            f"adrem.load(path, trusted_modules=[{module!r}])."
         )
     try:
         found = vars(importlib.import_module(module)).get(name)

@@ -9,28 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.exceptions import UnreadableModelError
+from adrem.exceptions import InvalidTypeError, UnreadableModelError
 from adrem.persistence.checks import fits_together
 from adrem.persistence.classes import check_attributes, check_class, class_of, saved_of
 from adrem.persistence.header import COMMON_KEYS, as_scalar, common_header, params_from_header
-from adrem.registry import Saved, find_estimator
+from adrem.registry import ARRAYS, VALUES, Saved, find_estimator
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-OBJECT_ARRAYS = ("classes_", "transduction_")  # labels that are strings may have been objects
 DO_NOT_FIT = "The model file's arrays do not fit together: it is damaged."
-_FROM_JSON: dict[str, Any] = {
-    "C_": float,
-    "neighbors_": int,
-    "machine_": str,
-    "history_": lambda entries: [dict(entry) for entry in entries],
-    "n_iter_": int,
-    "termination_": lambda reasons: [str(reason) for reason in reasons],
-    "termination_condition_": str,
-    "n_components_": int,
-    "domain_C_": float,
-}
 
 
 def pack(model: Any) -> tuple[Header, Arrays]:
@@ -41,19 +29,22 @@ def pack(model: Any) -> tuple[Header, Arrays]:
     check_class(model)
     saved = saved_of(type(model))
     check_attributes(model, saved)
-    _check_rows(model, saved)
-    model._validate_params()
+    _check_rows(model)
+    model.validate_params()
     arrays = {
         name: _plain_array(name, value)
         for name in (*saved.arrays, *saved.optional)
         if isinstance(value := getattr(model, name, None), np.ndarray)
     }
+    is_declared = find_estimator(type(model)) is not None
+    if not is_declared and not fits_together(model):
+        raise InvalidTypeError(
+            f"{type(model).__name__} can't be saved: its arrays don't have the shapes that AdREM's have."
+        )
+    _check_complete(model, arrays, saved)
     header = common_header(model, [name for name in arrays if getattr(model, name).dtype == object])
-    if find_estimator(type(model)) is not None:
-        values = (*saved.values, *saved.added)
-        return {**header, **{name: as_scalar(getattr(model, name, None)) for name in values}}, arrays
-    if not fits_together(model):
-        raise TypeError(f"{type(model).__name__} can't be saved: its arrays don't have the shapes that AdREM's have.")
+    if is_declared:
+        return {**header, **{name: as_scalar(getattr(model, name, None)) for name in saved.header}}, arrays
     return {**header, "module": type(model).__module__, "attributes": _attributes_of(model, saved, arrays)}, arrays
 
 
@@ -69,19 +60,19 @@ def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) ->
     saved = saved_of(cls)
     _check_content(header, arrays, saved)
     model: Any = cls(**params_from_header(header))
-    model._validate_params()
+    model.validate_params()
     for name, array in arrays.items():
-        was_object = name in OBJECT_ARRAYS and name in header["objects"] and array.dtype.kind == "U"
+        was_object = _is_labels(name) and name in header["objects"] and array.dtype.kind == "U"
         setattr(model, name, array.astype(object) if was_object else array)
-    for name in (*saved.values, *saved.added):
+    for name in saved.header:
         if header.get(name) is not None:  # the source alone has fewer
-            setattr(model, name, _FROM_JSON[name](header[name]))
+            setattr(model, name, VALUES[name](header[name]))
     for name, value in header.get("attributes", {}).items():
         setattr(model, name, value)
     model.n_features_in_ = int(header["n_features_in_"])
     if header["feature_names_in_"] is not None:
         model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
-    if _keeps_rows(model, saved) or not 0 < getattr(model, "C_", 1.0) < np.inf or not fits_together(model):
+    if model.without_rows() or not 0 < getattr(model, "C_", 1.0) < np.inf or not fits_together(model):
         raise UnreadableModelError(DO_NOT_FIT)
     return model
 
@@ -97,30 +88,38 @@ def _check_content(header: Header, arrays: Arrays, saved: Saved) -> None:
         raise UnreadableModelError(f"The model file's header has the keys {sorted(header)}, not those of its format.")
 
 
-def _check_rows(model: Any, saved: Saved) -> None:
+def _check_rows(model: Any) -> None:
     """Refuse a model that labels rows by the rows that it was fitted to."""
-    if "coef_" in saved.arrays and not hasattr(model, "coef_"):
-        which, other = ("form", "mapping") if hasattr(model, "form") else ("kernel", "linear")
-        raise TypeError(
-            f"{type(model).__name__}({which}={getattr(model, which)!r}) keeps the rows that it was fitted to, and "
-            f"can't be saved; {which}={other!r} can."
+    instead = model.without_rows()
+    if instead:
+        params = model.get_params()
+        kept = ", ".join(f"{name}={params[name]!r}" for name in instead)
+        wanted = ", ".join(f"{name}={value!r}" for name, value in instead.items())
+        raise InvalidTypeError(
+            f"{type(model).__name__}({kept}) keeps the rows that it was fitted to, and can't be saved; {wanted} can."
         )
 
 
-def _keeps_rows(model: Any, saved: Saved) -> bool:
-    """Return whether the parameters of a model are those of one that keeps its rows."""
-    has_kernel = "vote_share_" in saved.arrays
-    return getattr(model, "form", "mapping") != "mapping" or (has_kernel and model.kernel != "linear")
+def _check_complete(model: Any, arrays: Arrays, saved: Saved) -> None:
+    """Refuse a model without the arrays that `rebuild` needs, as after a change of its parameters."""
+    missing = [name for name in saved.arrays if name not in arrays]
+    if missing:
+        raise InvalidTypeError(f"{type(model).__name__} can't be saved without {', '.join(missing)}: fit it again.")
+
+
+def _is_labels(name: str) -> bool:
+    """Return whether an array holds labels: those that are strings may have been objects."""
+    return name in ARRAYS and ARRAYS[name].holds == "labels"
 
 
 def _plain_array(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "biufUS":
         return array
-    if name not in OBJECT_ARRAYS:
+    if not _is_labels(name):
         raise _can_not_be_saved(name, array)
     plain = array.astype(str)
     if not all(isinstance(label, str) for label in array.tolist()) or plain.tolist() != array.tolist():
-        raise TypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
+        raise InvalidTypeError("Only labels that are numbers or strings can be saved: convert y before fit.")
     return plain
 
 
@@ -137,7 +136,7 @@ def _plain_value(name: str, value: Any) -> Any:
 
 
 def _can_not_be_saved(name: str, value: Any) -> TypeError:
-    return TypeError(
+    return InvalidTypeError(
         f"{name} can't be saved: it is a {type(value).__name__}. Arrays of numbers or strings, finite numbers, strings "
         "and lists and dicts of them can."
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.exceptions import UnreadableModelError
+from adrem.exceptions import InvalidDataError, InvalidTypeError, UnreadableModelError
 
 FORMAT = "adrem-model"
 FORMAT_VERSION = 2
@@ -59,12 +59,12 @@ def as_scalar(value: Any) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a finite number")
+    raise InvalidDataError(f"{constant} is not a finite number")
 
 
 def _param_to_json(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
-        raise TypeError("A model whose random_state is a RandomState can't be saved: pass an integer, or None.")
+        raise InvalidTypeError("A model whose random_state is a RandomState can't be saved: pass an integer, or None.")
     if name in ("class_prior", "source_weight") and hasattr(value, "items"):
         return {"mapping": [[as_scalar(key), float(share)] for key, share in value.items()]}
     value = as_scalar(value)
@@ -72,7 +72,7 @@ def _param_to_json(name: str, value: Any) -> Any:
         return {"list": np.asarray(value).tolist()}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"The parameter {name}={value!r} can't be saved.")
+    raise InvalidTypeError(f"The parameter {name}={value!r} can't be saved.")
 
 
 def _param_from_json(value: Any) -> Any:

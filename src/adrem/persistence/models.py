@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.base.classifier import DomainClassifier
-from adrem.exceptions import FileTooLargeError, UnreadableModelError
+from adrem.exceptions import FileTooLargeError, InvalidDataError, InvalidTypeError, NoFolderError, UnreadableModelError
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
 from adrem.persistence.content import Arrays, Header, pack, rebuild
@@ -49,9 +49,9 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    TypeError
+    InvalidTypeError
         If the model can't be saved. The message says why.
-    FileNotFoundError
+    NoFolderError
         If the folder does not exist.
 
     See Also
@@ -138,7 +138,7 @@ def read_model(
 ) -> T:
     """Return what is made of the model in a file and of what was saved beside it; all errors name the file."""
     if isinstance(trusted_modules, str):
-        raise TypeError(f"trusted_modules must be a list of names: [{trusted_modules!r}].")
+        raise InvalidTypeError(f"trusted_modules must be a list of names: [{trusted_modules!r}].")
     name = os.fspath(path)
     with Path(path).open("rb") as file:
         try:
@@ -172,15 +172,17 @@ def _take_extra(header: Header, arrays: Arrays) -> Extra | None:
 
 def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"Can't write {path}: there is no folder {path.parent}.")
+        raise NoFolderError(f"Can't write {path}: there is no folder {path.parent}.")
     try:
         text = json.dumps(header, allow_nan=False).encode()
     except ValueError:
-        raise ValueError(
+        raise InvalidDataError(
             f"{path} was not written: the model holds numbers that are not finite. Look at its history_."
         ) from None
     if len(text) > MAX_BYTES // HEADER_SHARE:
-        raise ValueError(f"{path} was not written: the names of its features and classes take {size_of(len(text))}.")
+        raise InvalidDataError(
+            f"{path} was not written: the names of its features and classes take {size_of(len(text))}."
+        )
     contents: dict[str, Any] = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
     with written_whole(path) as file:
         write_arrays(file, contents, compressed=True)

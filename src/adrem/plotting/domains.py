@@ -12,6 +12,7 @@ from adrem.algorithm.estimator import AdREM
 from adrem.base.entries import check_range
 from adrem.base.reading import read_table, read_target
 from adrem.diagnostics.map import MAX_ROWS, MIN_ROWS, draw_map, some_rows
+from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import read_labels
 from adrem.plotting.points import Side, draw_classes, draw_domains
 from adrem.plotting.style import GRID, axes_or_new, check_axes, legend_above, style_axes
@@ -112,8 +113,10 @@ def _by_similarity(X_source: Matrix, X_target: Matrix, rng: np.random.Generator)
     if drawn is None:
         n_rows = X_source.shape[0] + X_target.shape[0]
         if n_rows < MIN_ROWS:
-            raise ValueError(f"A map needs {MIN_ROWS} rows, but there are {n_rows}.")
-        raise ValueError("All rows are equal up to their length, so a map would be one point: check the features.")
+            raise InvalidDataError(f"A map needs {MIN_ROWS} rows, but there are {n_rows}.")
+        raise InvalidDataError(
+            "All rows are equal up to their length, so a map would be one point: check the features."
+        )
     return [
         (np.array(drawn.source_rows), np.array(drawn.source_points)),
         (np.array(drawn.target_rows), np.array(drawn.target_points)),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.baselines import DASVM
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.plotting.models import check_adapted, name_of, taken
 from adrem.plotting.style import BLUE, INK, LINE, PALE, axes_or_new, check_axes, style_axes
 
@@ -85,7 +86,7 @@ def plot_history(model: Any, *, what: What = "changed", ax: Axes | None = None) 
 def _read(model: Any, what: str) -> tuple[_Measure, list[Array]]:
     """Return a measure and its values for each member, by iteration."""
     if what not in MEASURES:
-        raise ValueError(f"what must be one of {', '.join(map(repr, MEASURES))}; got {what!r}.")
+        raise ParameterError(f"what must be one of {', '.join(map(repr, MEASURES))}; got {what!r}.", "what")
     measure, history = MEASURES[what], _history(model, what)
     members = sorted({entry.get("member", 0) for entry in history})
     courses = [[entry[measure.key] for entry in history if entry.get("member", 0) == member] for member in members]
@@ -97,13 +98,13 @@ def _history(model: Any, what: str) -> list[dict[str, Any]]:
     """Return the history of a model, which must have the measure."""
     history: list[dict[str, Any]] = getattr(taken(model), "history_", [])
     if len(history) < 2:
-        raise ValueError(
+        raise InvalidDataError(
             f"{name_of(model)} has no iterations to show; use AdREM, or HardEM, SoftEM or DASVM of adrem.baselines."
         )
     known = [name for name, own in MEASURES.items() if own.key in history[0]]
     if what not in known:
         wanted = " or ".join(f"what={name!r}" for name in known)
-        raise ValueError(f"{name_of(model)} does not record its {MEASURES[what].name}: use {wanted}.")
+        raise InvalidDataError(f"{name_of(model)} does not record its {MEASURES[what].name}: use {wanted}.")
     return history
 
 

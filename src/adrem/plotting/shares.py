@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, read_labels, taken
 from adrem.plotting.style import GRID, INK, SIZE, SOURCE, TARGET, axes_or_new, check_axes, legend_above, style_axes
 from adrem.runtime.text import without_middle
@@ -83,7 +84,7 @@ def _read_source(model: Any, y_source: Any) -> Array:
     unknown = np.setdiff1d(labels, model.classes_).tolist()
     if unknown or not len(labels):
         found = f"has the labels {unknown}" if unknown else "is empty"
-        raise ValueError(
+        raise InvalidDataError(
             f"y_source {found}, but the model has the classes {model.classes_.tolist()}: pass the source labels that "
             "it was fitted to."
         )

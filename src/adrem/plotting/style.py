@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from adrem.exceptions import InvalidTypeError, MissingImportError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -24,7 +26,7 @@ SIZE = (6.4, 4.2)  # inches
 def check_matplotlib(extra: str = "plot") -> None:
     """Raise if matplotlib is missing."""
     if find_spec("matplotlib") is None:
-        raise ImportError(f'Plots need matplotlib: pip install "adrem[{extra}]"')
+        raise MissingImportError(f'Plots need matplotlib: pip install "adrem[{extra}]"')
 
 
 def check_axes(ax: Any) -> None:
@@ -33,7 +35,9 @@ def check_axes(ax: Any) -> None:
     from matplotlib.axes import Axes
 
     if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {type(ax).__name__}: create one with plt.subplots().")
+        raise InvalidTypeError(
+            f"ax must be a matplotlib Axes, got {type(ax).__name__}: create one with plt.subplots()."
+        )
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:

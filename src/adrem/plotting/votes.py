@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.estimator import AdREM
 from adrem.diagnostics.diagnosis import bins_of
+from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, name_of, read_labels, taken
 from adrem.plotting.style import BLUE, INK, axes_or_new, check_axes, halo, style_axes
 from adrem.runtime.text import percent, rows
@@ -84,7 +85,7 @@ def _count_members(model: Any) -> int:
     fitted = taken(model)
     n_members = len(fitted.intercept_) if isinstance(fitted, AdREM) else 1
     if n_members < 2:
-        raise ValueError(
+        raise InvalidDataError(
             f"{name_of(model)} is a single classifier and has no votes: use AdREM with several n_estimators."
         )
     return n_members

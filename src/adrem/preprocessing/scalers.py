@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.preprocessing import StandardScaler
 
 from adrem.base.reading import read_table
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing.transformer import DomainTransformer, domain_by_label
 from adrem.runtime.memory import check_room
 from adrem.types import Matrix
@@ -86,7 +87,9 @@ class DomainStandardScaler(OneToOneFeatureMixin, DomainTransformer):
     def _read(self, X: Any, reset: bool) -> Matrix:
         rows = read_table(self, X, reset=reset)
         if self.with_mean and sp.issparse(rows):
-            raise ValueError("A sparse table can't be centred: pass with_mean=False, or use JointStdScaler.")
+            raise ParameterError(
+                "A sparse table can't be centred: pass with_mean=False, or use JointStdScaler.", "with_mean"
+            )
         return rows
 
     def _fit_domain(self, y: Any, sample_domain: Any, n_rows: int) -> NDArray[np.float64]:
@@ -121,13 +124,13 @@ class DomainStandardScaler(OneToOneFeatureMixin, DomainTransformer):
         if domain is not None:
             unknown = np.setdiff1d(domain, self.domains_)
             if unknown.size:
-                raise ValueError(
+                raise InvalidDataError(
                     f"sample_domain has {unknown.tolist()}, and fit has seen {self.domains_.tolist()}: fit with the "
                     "new domains too, or leave sample_domain out for target rows."
                 )
             return self.mean_, self.scale_, np.searchsorted(self.domains_, domain)
         if self.target_mean_ is None:
-            raise ValueError(
+            raise InvalidDataError(
                 "fit has seen several sources and no target: pass sample_domain, or fit with target rows too."
             )
         return self.target_mean_[None], self.target_scale_[None], np.zeros(n_rows, dtype=np.intp)

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from adrem.base.reading import encode, read_labels
+from adrem.exceptions import InvalidDataError
 from adrem.preprocessing.transformer import DomainTransformer, domain_by_label
 from adrem.types import Matrix
 
@@ -57,11 +58,11 @@ class TopFeatures(DomainTransformer, SelectorMixin):
         if self.by == "frequency":
             self.scores_ = _frequency(rows)
         elif y is None:
-            raise ValueError("TopFeatures(by='mutual_info') requires y to be passed, but the target y is None.")
+            raise InvalidDataError("TopFeatures(by='mutual_info') requires y to be passed, but the target y is None.")
         else:
             is_source = (domain_by_label(y, rows.shape[0]) if domain is None else domain) >= 0
             if not is_source.any():
-                raise ValueError("sample_domain has no source rows, and mutual information needs their labels.")
+                raise InvalidDataError("sample_domain has no source rows, and mutual information needs their labels.")
             self.scores_ = _mutual_info(rows[is_source], read_labels(y, rows.shape[0])[is_source])
         self._support = np.zeros(rows.shape[1], dtype=bool)
         self._support[np.argsort(-self.scores_, kind="stable")[: self.n_features]] = True

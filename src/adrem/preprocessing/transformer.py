@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adrem.base.constraints import check_params
 from adrem.base.reading import MASK, match_columns, read_domain, read_labels, read_table, source_by_mask
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 # skada's numbers for the two domains if the user gives none.
@@ -85,11 +87,11 @@ class DomainTransformer(TransformerMixin, BaseEstimator):
         rows = self._read(match_columns(getattr(self, "feature_names_in_", None), X), reset=False)
         domain = None if sample_domain is None else read_domain(sample_domain, rows.shape[0])
         if domain is not None and not allow_source and np.any(domain >= 0):
-            raise ValueError("Some rows belong to a source domain: leave them out, or pass allow_source=True.")
+            raise InvalidDataError("Some rows belong to a source domain: leave them out, or pass allow_source=True.")
         return self._apply(rows, domain)
 
     def _fit(self, X: Any, y: Any, sample_domain: Any) -> tuple[Matrix, NDArray[np.float64] | None]:
-        self._validate_params()
+        check_params(self)
         rows = self._read(X, reset=True)
         domain = self._fit_domain(y, sample_domain, rows.shape[0])
         self._learn(rows, y, domain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adrem.exceptions import InvalidDataError
 from adrem.reports.page import About, Report, make_page
 
 __all__ = ["About", "Report", "make_page", "report"]
@@ -50,7 +51,7 @@ def report(
 
     Raises
     ------
-    ValueError
+    InvalidDataError
         If the model was fitted to other rows.
 
     See Also
@@ -73,14 +74,14 @@ def report(
 
     for name, rows, table in (("source_rows", source_rows, X_source), ("target_rows", target_rows, X_target)):
         if rows is not None and len(rows) != np.shape(table)[0]:
-            raise ValueError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
+            raise InvalidDataError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
     examined = examine(model, X_source, y_source, X_target, feature_names)
     before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
     accuracy = None
     if y_target is not None:
         truth = np.asarray(y_target)
         if truth.shape != after.shape:
-            raise ValueError(f"y_target has the shape {truth.shape}, but there are {len(after)} rows.")
+            raise InvalidDataError(f"y_target has the shape {truth.shape}, but there are {len(after)} rows.")
         accuracy = {"adapted": float(np.mean(after == truth)), "source": float(np.mean(before == truth))}
     params = {name: repr(value) for name, value in model.get_params().items()}
     about = About(

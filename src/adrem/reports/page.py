@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adrem.diagnostics import Diagnosis
+from adrem.exceptions import MissingImportError
 from adrem.files.atomic import written_whole
 from adrem.reports import charts
 from adrem.runtime.text import without_middle
@@ -145,7 +146,7 @@ def _template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise ImportError("A report needs jinja2: pip install 'adrem[report]'") from error
+        raise MissingImportError("A report needs jinja2: pip install 'adrem[report]'") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "count": lambda value: f"{round(value):,}",

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem.exceptions import NotEnoughMemoryError
 from adrem.types import Matrix
 
 try:
@@ -41,10 +42,10 @@ def available_memory() -> float:
 
 
 def check_room(n_bytes: float, what: str, instead: str) -> None:
-    """Raise MemoryError if `what` needs more than is free; `instead` names an alternative."""
+    """Raise NotEnoughMemoryError if `what` needs more than is free; `instead` names an alternative."""
     free = available_memory()
     if n_bytes > free:
-        raise MemoryError(
+        raise NotEnoughMemoryError(
             f"{what} takes about {size_of(n_bytes)} besides the data, and {size_of(free)} are free: {instead}."
         )
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.utils import is_remote
 
 from adrem.base.parameters import read_shares
-from adrem.exceptions import LostClassWarning
+from adrem.exceptions import InvalidTypeError, LostClassWarning, SparkError
 from adrem.spark.classifiers import Trainer
 from adrem.spark.em import Task
 from adrem.spark.io import AdREMReader
@@ -121,9 +121,11 @@ class AdREM(Estimator, AdREMSetters, DefaultParamsReadable, DefaultParamsWritabl
 
     def _fit(self, dataset: DataFrame) -> AdREMModel:
         if is_remote():
-            raise RuntimeError("adrem.spark does not work through Spark Connect: start a classic SparkSession.")
+            raise SparkError("adrem.spark does not work through Spark Connect: start a classic SparkSession.")
         if not isinstance(dataset, DataFrame):
-            raise TypeError(f"fit takes a DataFrame of Spark, not {type(dataset)}: make one by spark.createDataFrame.")
+            raise InvalidTypeError(
+                f"fit takes a DataFrame of Spark, not {type(dataset)}: make one by spark.createDataFrame."
+            )
         columns = self.getFeaturesCol(), self.getLabelCol(), self.getDomainCol()
         check_columns(dataset, columns[0], labelCol=columns[1], domainCol=columns[2])
         with kept_rows(dataset, *columns) as rows:

@@ -12,6 +12,7 @@ from pyspark.ml.util import MLReadable, MLWritable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from adrem.exceptions import InvalidDataError
 from adrem.spark.classifiers import Classifiers, highest, with_scores
 from adrem.spark.io import AdREMModelReader, AdREMModelWriter
 from adrem.spark.params import AdREMParams
@@ -78,7 +79,7 @@ class AdREMModel(Model, AdREMParams, MLReadable, MLWritable):
         new = [self.getPredictionCol(), self.getVotesCol(), self.getConfidenceCol()]
         taken = sorted(set(new) & set(dataset.columns))
         if taken:
-            raise ValueError(
+            raise InvalidDataError(
                 f"The DataFrame already has a column {', '.join(taken)}: drop it, or set predictionCol, votesCol and "
                 "confidenceCol to other names."
             )

@@ -17,23 +17,25 @@ from pyspark.ml.param.shared import (
     HasTol,
 )
 
+from adrem.exceptions import InvalidTypeError, ParameterError
+
 PRIORS = ("uniform", "source")
 
 
 def to_loss(value: Any) -> str:
     """Check the loss."""
     if value not in ("hinge", "log_loss"):
-        raise ValueError(f"loss must be 'hinge' or 'log_loss', not {value!r}.")
+        raise ParameterError(f"loss must be 'hinge' or 'log_loss', not {value!r}.", "loss")
     return str(value)
 
 
 def to_c(value: Any) -> float:
     """Check and convert C."""
     if isinstance(value, str):
-        raise ValueError(f"C must be a number, not {value!r}: on Spark it is not chosen by cross-validation.")
+        raise ParameterError(f"C must be a number, not {value!r}: on Spark it is not chosen by cross-validation.", "C")
     C = TypeConverters.toFloat(value)
     if not 0 < C < math.inf:
-        raise ValueError(f"C must be above 0 and finite, not {value!r}.")
+        raise ParameterError(f"C must be above 0 and finite, not {value!r}.", "C")
     return float(C)
 
 
@@ -43,7 +45,7 @@ def to_count(name: str) -> Callable[[Any], int]:
     def convert(value: Any) -> int:
         count = int(TypeConverters.toInt(value))
         if count < 1:
-            raise ValueError(f"{name} must be at least 1, not {value!r}.")
+            raise ParameterError(f"{name} must be at least 1, not {value!r}.", name)
         return count
 
     return convert
@@ -53,16 +55,19 @@ def to_prior(value: Any) -> Any:
     """Check and convert class shares: a name, a list in the order of the labels, or a dict by label."""
     if isinstance(value, str):
         if value not in PRIORS:
-            raise ValueError(
+            raise ParameterError(
                 f"classPrior must be 'uniform', 'source', a list of shares or a dict of them by label, not {value!r}. "
-                "To estimate them, fit adrem.AdREM(class_prior='estimate') to a sample."
+                "To estimate them, fit adrem.AdREM(class_prior='estimate') to a sample.",
+                "classPrior",
             )
         return value
     if isinstance(value, Mapping):
         try:
             return {float(label): float(share) for label, share in value.items()}
         except (TypeError, ValueError):
-            raise ValueError(f"classPrior must map numbers of the label column to shares, not {value!r}.") from None
+            raise ParameterError(
+                f"classPrior must map numbers of the label column to shares, not {value!r}.", "classPrior"
+            ) from None
     return TypeConverters.toListFloat(value)
 
 
@@ -135,12 +140,12 @@ class AdREMParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasSeed, HasMax
         """Set parameters by name."""
         unknown = sorted(set(params) - {param.name for param in self.params})
         if unknown:
-            raise TypeError(
+            raise InvalidTypeError(
                 f"{type(self).__name__} has no parameter {', '.join(unknown)}: {[param.name for param in self.params]}."
             )
         nothing = sorted(name for name, value in params.items() if value is None)
         if nothing:
-            raise ValueError(f"{', '.join(nothing)} can't be None: omit it to use the default.")
+            raise ParameterError(f"{', '.join(nothing)} can't be None: omit it to use the default.", nothing[0])
         self._set(**params)
         return self
 

@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, NumericType
 
+from adrem.exceptions import InvalidDataError, InvalidTypeError, ParameterError, SparkError
 from adrem.spark.caching import kept
 
 # Columns of the cached rows. The label is null for target rows.
@@ -38,9 +39,9 @@ def check_columns(dataset: DataFrame, features: str, **numbers: str) -> None:
 
 def _check_type(types: dict[str, DataType], param: str, column: str, kind: type, wanted: str) -> None:
     if column not in types:
-        raise ValueError(f"{param} is {column!r}, which is not a column: the columns are {list(types)}.")
+        raise ParameterError(f"{param} is {column!r}, which is not a column: the columns are {list(types)}.", param)
     if not isinstance(types[column], kind):
-        raise TypeError(f"{param}={column!r} must hold {wanted}. It is {types[column]}.")
+        raise InvalidTypeError(f"{param}={column!r} must hold {wanted}. It is {types[column]}.")
 
 
 def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> AbstractContextManager[DataFrame]:
@@ -48,7 +49,7 @@ def kept_rows(dataset: DataFrame, features: str, label: str, domain: str) -> Abs
     context = dataset.sparkSession.sparkContext
     is_local = context.master == "local" or context.master.startswith("local[")
     if not is_local and context.getCheckpointDir() is None:
-        raise RuntimeError(
+        raise SparkError(
             "On a cluster the rows are checkpointed, so that a lost executor does not change the result: call "
             "spark.sparkContext.setCheckpointDir with a directory that all executors can reach."
         )
@@ -92,7 +93,9 @@ def overview(rows: DataFrame) -> Overview:
     _refuse_flaws(found)
     lengths = sorted({group["length"] for group in found})
     if len(lengths) > 1:
-        raise ValueError(f"The vectors have different lengths: {lengths[:10]}. Use the same transformer for all rows.")
+        raise InvalidDataError(
+            f"The vectors have different lengths: {lengths[:10]}. Use the same transformer for all rows."
+        )
     source = Counter({group[LABEL]: group["count"] for group in found if not group[IS_TARGET]})
     n_target = sum(group["count"] for group in found if group[IS_TARGET])
     _refuse_missing(len(source), n_target)
@@ -102,15 +105,15 @@ def overview(rows: DataFrame) -> Overview:
 
 def _refuse_missing(n_classes: int, n_target: int) -> None:
     if n_classes == 0:
-        raise ValueError("There are no source rows: their domain is 0 or more.")
+        raise InvalidDataError("There are no source rows: their domain is 0 or more.")
     if n_classes > MAX_CLASSES:
-        raise ValueError(
+        raise InvalidDataError(
             f"The source has more than {MAX_CLASSES} different labels. If they are amounts, bin them with Bucketizer."
         )
     if n_target == 0:
-        raise ValueError("There are no target rows: their domain is below 0.")
+        raise InvalidDataError("There are no target rows: their domain is below 0.")
     if n_classes == 1:
-        raise ValueError("All source rows have the same label: give rows of at least two classes.")
+        raise InvalidDataError("All source rows have the same label: give rows of at least two classes.")
 
 
 def of_length(n_features: int, features: str) -> Column:
@@ -144,4 +147,4 @@ def _refuse_flaws(found: list[Any]) -> None:
             flaws[group["flaw"]] += group["count"]
     if flaws:
         counts = "; ".join(f"{count} rows have {flaw}" for flaw, count in flaws.items())
-        raise ValueError(f"{counts}. Fix or drop these rows; target rows need no label, and a domain below 0.")
+        raise InvalidDataError(f"{counts}. Fix or drop these rows; target rows need no label, and a domain below 0.")
