@@ -3,8 +3,8 @@
     ADREM_DATA=folder python benchmarks/choosing.py [--out docs/results/choosing.csv] [--jobs 2] [--data NAME,...]
 
 `AdREMCV` is fitted to every real pair (the first repetition of its protocol), and every scorer of
-`adrem.model_selection` scores each candidate. The labels of the target only evaluate the scorers: their rank correlation
-with the true accuracy, and the points lost by taking the candidate with the highest score instead of the best one.
+`adrem.model_selection` scores each candidate. Labels of the target only evaluate the scorers: their rank
+correlation with the true accuracy, and the points lost by taking the candidate with the highest score.
 """
 
 from __future__ import annotations

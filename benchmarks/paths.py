@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/paths.py
 
 Synthetic rows, half of them source; five iterations of as many members as are trained together. The two paths
-alternate, and the script prints the median milliseconds per member and their ratio. Below one, the Gram matrix is faster.
+alternate, and the script prints the median milliseconds per member and their ratio. Below one, the Gram
+matrix is faster.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ FIGURES = {
     "toy-rotated": "A target rotated against its source: the classifier rotates as more target rows are drawn.",
     "toy-balance": "A target whose classes are not equally common: without balanced draws the loss is lower, and so is "
     "the accuracy.",
-    "ensemble-size": "Accuracy by the number of members; above ours, below the paper's. One pool of 201 members "
+    "ensemble-size": "Accuracy by the number of members: our curve, and the paper's points. One pool of 201 members "
     "for each pair; the band is the spread of 500 ensembles drawn from it, averaged over the pairs.",
-    "iterations": "Accuracy of one member by the number of iterations; above ours, below the paper's. The mean of ten "
-    "members.",
+    "iterations": "Accuracy of one member by the number of iterations: our curve, the mean of ten members, and the "
+    "paper's points.",
 }
 
 
