@@ -6,7 +6,7 @@ OLDEST := .venv-oldest/bin
 WORKERS ?= 2
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 test test-thorough test-oldest check-dist: export OMP_NUM_THREADS = 1
-# What has to work with other versions, and as installed: the model, its files and the command line.
+# The compatibility tests: what has to work with other versions, and as installed: the model, its files and the command line.
 CORE := $(addprefix tests/, algorithm/test_adrem.py algorithm/test_sources.py base/test_validation.py test_golden.py \
   test_no_network.py test_package.py persistence cli/test_adapt.py cli/test_app.py columns machines/test_compiled.py reports/test_page.py)
 
@@ -15,7 +15,7 @@ CORE := $(addprefix tests/, algorithm/test_adrem.py algorithm/test_sources.py ba
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
 
-test: .venv/.dev ## run the core of the tests
+test: .venv/.dev ## run the fast tests
 	$(BIN)/python $(PYTEST) -m "not nightly and not thorough"
 
 test-all: test test-thorough ## run the rest too: real data (ADREM_DATA), browsers, Spark (a JDK), PyTorch, and what takes longer
@@ -23,7 +23,7 @@ test-all: test test-thorough ## run the rest too: real data (ADREM_DATA), browse
 test-thorough: .venv/.all
 	$(BIN)/python $(PYTEST) -m "thorough and not nightly"
 
-test-oldest: .venv-oldest/.test ## run the core of the tests with the lowest versions that pyproject.toml allows
+test-oldest: .venv-oldest/.test ## run the compatibility tests with the lowest versions that pyproject.toml allows
 	$(OLDEST)/python $(PYTEST) $(CORE)
 
 torture: .venv/.torture ## feed it bad input, bad files, faults and load, and count what it takes; under 20 minutes
@@ -38,7 +38,7 @@ dist: .venv/.dev ## build the wheel and the sdist
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 
-check-dist: dist ## install the wheel in a clean environment, and run the core of the sdist's tests against it
+check-dist: dist ## install the wheel in a clean environment, and run the compatibility tests of the sdist against it
 	$(BIN)/python .ci/check_dist.py dist $(PYTEST) $(CORE)
 
 audit: ## look up what an installation brings among the known vulnerabilities; what can't be looked up is an error
@@ -81,7 +81,7 @@ results: .venv/.dev ## run the paper's benchmark on the data in ADREM_DATA, and 
 	  $(BIN)/adrem bench figure $$figure -o docs/pictures && mv docs/pictures/$$figure.csv docs/results/; done
 	$(BIN)/python benchmarks/results_page.py
 
-check: lint types test-all docs ## all that continuous integration checks
+check: lint types test-all docs test-oldest ## all that .ci/run checks
 
 clean:
 	rm -rf .venv .venv-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png

@@ -34,21 +34,21 @@ def faults_of(path: Path) -> Iterator[str]:
     for block in cc_visit(text):
         if block.letter != "C" and block.complexity > MAX_COMPLEXITY:
             yield f":{block.lineno}: {block.name} has complexity {block.complexity}, {MAX_COMPLEXITY} is allowed"
-    room = room_of(path.relative_to(ROOT / "src").with_suffix("").parts)
+    package = package_of(path.relative_to(ROOT / "src").with_suffix("").parts)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("adrem."):
-            yield from private_imports(node, room)
+            yield from private_imports(node, package)
 
 
-def private_imports(node: ast.ImportFrom, room: str) -> Iterator[str]:
-    """Yield private names that are imported from another room."""
+def private_imports(node: ast.ImportFrom, package: str) -> Iterator[str]:
+    """Yield private names that are imported from another package."""
     parts = [*str(node.module).split("."), *(alias.name for alias in node.names)]
     private = [part for part in parts if part.startswith("_") and not part.startswith("__")]
-    if private and room_of(tuple(str(node.module).split("."))) != room:
+    if private and package_of(tuple(str(node.module).split("."))) != package:
         yield f":{node.lineno}: imports {', '.join(private)} from {node.module}"
 
 
-def room_of(parts: tuple[str, ...]) -> str:
+def package_of(parts: tuple[str, ...]) -> str:
     """Return the package of a module, such as `machines`."""
     return parts[1] if len(parts) > 1 else parts[0]
 

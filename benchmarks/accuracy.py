@@ -1,10 +1,10 @@
-"""Accuracy of Ad-REM with its defaults on every pair of the paper's data sets, full protocol.
+"""Measure the accuracy of Ad-REM with its defaults on every pair of the paper's data sets, full protocol.
 
     ADREM_DATA=folder python benchmarks/accuracy.py [DATA_SET ...] [--seeds 3] [--loss hinge] [--jobs 2]
                                                     [--plain-maximum]
 
-A row a pair: the source classifier, one member (mean over the members) and the vote, in percent, mean over the seeds;
-then the mean over the pairs with its standard deviation over the seeds.
+Each row is a pair: the accuracy of the source classifier, of one member (mean over the members) and of the vote, in
+percent, mean over the seeds. The last row is the mean over the pairs, with its standard deviation over the seeds.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Time and memory of every method on all features of a pair of the Amazon reviews, each in a process of its own.
+"""Measure time and memory of every method on a pair of the Amazon reviews with all features, each in its own process.
 
     OMP_NUM_THREADS=1 python benchmarks/baselines.py [METHOD ...]
 
-prints a line a method: seconds for `fit`, which labels the target, the most memory the process had, and the accuracy.
-The rows are read before the clock starts; a first fit on a few of them makes sure that nothing is compiled meanwhile.
+It prints a line for each method: seconds of `fit`, peak memory of the process, and accuracy on the target. The rows are
+read before, and a first fit on a few of them compiles the kernels.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""How well models can be chosen without labels of the target.
+"""Measure how well models can be chosen without labels of the target.
 
     ADREM_DATA=folder python benchmarks/choosing.py [--out docs/results/choosing.csv] [--jobs 2] [--data NAME,...]
 
-Every real pair (the first repetition of its protocol) is learnt by `AdREMCV`. Each of its candidates is then scored by
-every scorer of `adrem.model_selection`. Labels of the target only tell afterwards how well the scores order the
-candidates, and how many points are lost by taking the one of the highest score in place of the one that is best on the
-target.
+`AdREMCV` is fitted to every real pair (the first repetition of its protocol), and every scorer of
+`adrem.model_selection` scores each candidate. Labels of the target only evaluate the scorers: their rank
+correlation with the true accuracy, and the points lost by taking the candidate with the highest score.
 """
 
 from __future__ import annotations

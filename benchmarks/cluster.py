@@ -1,8 +1,8 @@
-"""The time of AdREM(n_estimators=101) in one thread, in two, and on a Dask cluster of two workers; and what travels.
+"""Compare AdREM(n_estimators=101) in one thread, in two, and on a Dask cluster of two workers: time and bytes sent.
 
-The cluster is on this machine, so it can't be faster than the threads: what it costs is what is measured. Seconds of
-the clock depend on what else the machine does, those of the processors, summed over all processes, hardly. The bytes
-that arrive at each worker are counted, and put beside those of the rows, and so is the most memory that it takes.
+The cluster is on this machine, so it can't be faster than the threads: the script measures its overhead. Wall-clock
+time depends on the load of the machine, CPU time (summed over all processes) hardly. For each worker the bytes received
+and the peak memory are compared with the size of the rows.
 
     python benchmarks/cluster.py
     python benchmarks/cluster.py --data amazon-400 --pair K-D

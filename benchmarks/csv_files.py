@@ -1,4 +1,4 @@
-"""Results as CSV files."""
+"""Read and write results as CSV files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far off an accuracy is that was estimated without labels of the target, and whether its interval holds the truth.
+"""Measure the error of the accuracy estimated without labels of the target, and the coverage of its interval.
 
     ADREM_DATA=folder python benchmarks/estimate.py [--out docs/results/estimate.csv] [--jobs 2]
 

@@ -1,11 +1,11 @@
-"""The libraries of the field on the same rows: what they take, how long they take, how right they are.
+"""Compare libraries for domain adaptation on the same rows: supported input, time and accuracy.
 
     ADREM_DATA=folder python benchmarks/field.py adrem skada POT --out docs/results/field.csv
     ADREM_DATA=folder python benchmarks/field.py adapt --out docs/results/field.csv   # where it is installed
 
-Every method that needs no label of the target, with its own defaults; where a library wants a classifier to go with it,
-scikit-learn's LinearSVC. Each runs in a process of its own on one thread, which may take a minute of a core's time and
-eight gigabytes. Rows of a library replace those it had in the file.
+It runs every method that needs no labels of the target, with its defaults, and with scikit-learn's LinearSVC where a
+method needs a classifier. Each runs in its own process, on one thread, with a limit of one minute of CPU time and eight
+gigabytes. New rows of a library replace its old ones in the file.
 """
 
 from __future__ import annotations

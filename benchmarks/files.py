@@ -1,9 +1,9 @@
-"""How long two large files take from the command line, and how much memory.
+"""Measure time and memory of `adrem adapt` on two large CSV files.
 
     ADREM_DATA=folder python benchmarks/files.py [--rows 100000]
 
-Writes two CSV files with a column of text, made of pieces of the Amazon reviews of books and of kitchens, some 90 words
-a row, and has `adrem adapt` label the second by the first, on one thread.
+It writes two CSV files with a column of text (parts of the Amazon reviews of books and of kitchens, about 90 words a
+row), and runs `adrem adapt` on them with one thread.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the first `fit` of a fresh process costs on top of its work, with compiled kernels on disk and without.
+"""Measure the overhead of the first `fit` of a process, with and without compiled kernels on disk.
 
     python benchmarks/first_fit.py
 
-Each line: a process of its own with an empty folder for the cache, then the median of three with what it left there.
-The work is what a second fit of the same small table takes.
+Each line has the time of a new process with an empty cache folder, then the median of three that use its cache. The
+time of a second fit of the same small table is subtracted.
 """
 
 from __future__ import annotations

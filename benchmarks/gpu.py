@@ -1,11 +1,11 @@
-"""Time of `fit` on a GPU, and where it goes: beside what the device can do at most, measured in the same process.
+"""Measure the time of `fit` on a GPU, its parts, and how much of the speed of the device they reach.
 
     ADREM_DATA=folder python benchmarks/gpu.py [--loss hinge] [--rounds 3] [--tasks office made text]
 
 `office` is Office-31 A -> W, `made` rows of VisDA's size: 152 397 + 55 388 rows, 2048 features, 12 classes; `text` the
-million sparse texts of `make torture-full`, 2^20 features. 11 members of 20 iterations, C given. Counted are the
-products alone, and the bytes that they read and write at least; the ceilings are those of a large product of float32
-(no TF32) and of a large copy.
+million sparse texts of `make torture-full`, 2^20 features. 11 members of 20 iterations, C given. Only
+matrix products are counted, and the bytes that they must read and write. The limits are measured in the same process: a
+large float32 product (no TF32) and a large copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What it costs not to know how common the classes are in the target, and what an estimate saves.
+"""Measure the effect of unknown class shares of the target, and of estimating them.
 
     ADREM_DATA=folder python benchmarks/label_shift.py [--out docs/results/label_shift.csv] [--jobs 2] [--data NAME]
 

@@ -1,4 +1,4 @@
-"""One training with the log loss: our coordinate descent beside Newton's method on BLAS-3 over all classes at once.
+"""Compare coordinate descent and Newton's method (BLAS-3, all classes at once) on one training with the log loss.
 
     OMP_NUM_THREADS=1 ADREM_DATA=folder python benchmarks/newton.py
 

@@ -1,9 +1,10 @@
-"""What the options beyond the paper gain or cost, on every real pair, beside Ad-REM with its defaults.
+"""Compare the options beyond the paper with the defaults of Ad-REM, on every real pair.
 
     ADREM_DATA=folder python benchmarks/options.py [--out docs/results/options.csv] [--jobs 2] [--seeds 10]
 
 A seed is a repetition of the protocol, with its own draws of rows where it has any, and the seed of Ad-REM. All options
-of a pair and seed see the same rows. `neighbors` is "auto"; where that chose none, it is Ad-REM to the bit.
+of a pair and seed see the same rows. `neighbors` is "auto"; if that chooses none,
+the result is that of the defaults, bit for bit.
 """
 
 from __future__ import annotations

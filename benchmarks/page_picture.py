@@ -1,4 +1,4 @@
-"""Takes the picture of the page that the README shows, by the machine's own Chromium.
+"""Take the screenshot of the HTML page for the README, with Chromium.
 
 python benchmarks/page_picture.py [PICTURE]
 """

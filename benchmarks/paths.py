@@ -1,10 +1,10 @@
-"""Time of a member in Gram space beside that on the rows, for many shapes of table: what the cost model rests on.
+"""Compare the Gram machine and the row machine on tables of many shapes: the data of the cost model.
 
     OMP_NUM_THREADS=1 python benchmarks/paths.py
 
-Made rows, half of them source; five iterations of as many members as are trained side by side; the two paths
-alternated, medians of the rounds. Printed are milliseconds a member and their ratio; where it is below one, the Gram
-matrix pays.
+Synthetic rows, half of them source; five iterations of as many members as are trained together. The two paths
+alternate, and the script prints the median milliseconds per member and their ratio. Below one, the Gram
+matrix is faster.
 """
 
 from __future__ import annotations

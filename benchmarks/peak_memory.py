@@ -1,4 +1,4 @@
-"""The most memory that this process has had since a moment, on Linux."""
+"""Measure the peak memory of this process since a given moment, on Linux."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 def begin_peak() -> int:
-    """Have the peak count from here; gives the bytes that the process has."""
+    """Reset the peak, and return the bytes that the process has."""
     Path("/proc/self/clear_refs").write_text("5")
     return _bytes_of("VmRSS")
 
 
 def peak() -> int:
-    """Bytes that the process has had at most."""
+    """Return the peak in bytes."""
     return _bytes_of("VmHWM")
 
 

@@ -1,9 +1,9 @@
-"""The page of results, from the files of the last full run.
+"""Make the page of results from the files of the last full run.
 
     python benchmarks/results_page.py [--check]
 
-reads ``docs/results/*.csv`` and ``docs/results/run.md``, which says by which commands and when they were made, and
-writes ``docs/results.md``. With ``--check`` it only fails if the page is not what the files say.
+It reads ``docs/results/*.csv`` and ``docs/results/run.md``, which has the date and the commands of the run, and writes
+``docs/results.md``. With ``--check`` it writes nothing, and fails if the page differs from the files.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from adrem.files.atomic import written_whole
 DOCS = Path(__file__).parents[1] / "docs"
 HEAD = "---\nhide: [toc]\n---\n\n# Results"  # its tables are wide
 FIGURES = {
-    "toy-rotated": "A target rotated against its source: the classifier turns as more of the target joins in.",
-    "toy-balance": "A target whose classes are not equally common: without balanced draws the loss falls further, and "
-    "the accuracy stays behind.",
-    "ensemble-size": "Accuracy by the number of members, ours over the paper's. One pool of 201 members a pair; the "
-    "spread is that of 500 ensembles drawn from it, averaged over the pairs.",
-    "iterations": "Accuracy of one member by the number of iterations, ours over the paper's; the mean of ten members.",
+    "toy-rotated": "A target rotated against its source: the classifier rotates as more target rows are drawn.",
+    "toy-balance": "A target whose classes are not equally common: without balanced draws the loss is lower, and so is "
+    "the accuracy.",
+    "ensemble-size": "Accuracy by the number of members: our curve, and the paper's points. One pool of 201 members "
+    "for each pair; the band is the spread of 500 ensembles drawn from it, averaged over the pairs.",
+    "iterations": "Accuracy of one member by the number of iterations: our curve, the mean of ten members, and the "
+    "paper's points.",
 }
 
 
@@ -35,7 +36,7 @@ def read_tables() -> list[TableResult]:
 
 
 def make_overview(results: list[TableResult]) -> str:
-    """Means over all pairs, a line a method and a column a table, the best of each in bold."""
+    """Means over all pairs: a row for each method, a column for each table, the best of each table in bold."""
     names = dict.fromkeys(method.name for result in results for method in result.methods)
     lines = ["| method | " + " | ".join(r.protocol.name.replace("/", " ") for r in results) + " |"]
     lines.append("|---|" + "---:|" * len(results))
@@ -54,7 +55,7 @@ def _average(result: TableResult, method: str) -> str:
 
 
 def make_comparison(results: list[TableResult]) -> str:
-    """The means that were published, beside ours."""
+    """Our means and the published ones."""
     lines = ["| table | method | ours | published | difference | by |", "|---|---|---:|---:|---:|---|"]
     for result in results:
         for method in result.methods:
@@ -73,7 +74,7 @@ def make_page() -> str:
     results = read_tables()
     parts = [HEAD, (DOCS / "results" / "run.md").read_text("utf-8").strip()]
     parts += ["## All methods", "Accuracy in percent, mean over all pairs of each table.", make_overview(results)]
-    parts += ["## Means that were published", make_comparison(results)]
+    parts += ["## Published means", make_comparison(results)]
     parts += ["## Tables", *(as_markdown(result).strip() for result in results)]
     parts.append("## Figures")
     for name, caption in FIGURES.items():
@@ -87,7 +88,7 @@ def main() -> None:
         with written_whole(page) as file:
             file.write(make_page().encode())
     elif page.read_text("utf-8") != make_page():
-        raise SystemExit("docs/results.md is not what docs/results says: run python benchmarks/results_page.py")
+        raise SystemExit("docs/results.md differs from docs/results: run python benchmarks/results_page.py")
 
 
 if __name__ == "__main__":

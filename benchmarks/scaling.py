@@ -1,10 +1,10 @@
-"""Time and peak memory of a `fit` against rows, features and classes, with slopes in log-log, and a picture.
+"""Measure time and peak memory of `fit` by rows, features and classes, and plot them with their log-log slopes.
 
     OMP_NUM_THREADS=1 python benchmarks/scaling.py [--picture docs/pictures/scaling.png]
 
-Every fit runs in a process of its own, on one thread: 2 members, 5 iterations, C given, float32, half of the rows
-source. Memory is the peak of the process less what it held before the data was made, as a multiple of the data. A first
-fit on a few rows loads the compiled kernels and is not counted.
+Every fit runs in its own process, on one thread: 2 members, 5 iterations, C given, float32, half of the rows source.
+Memory is the peak of the process minus its memory before the data were made, as a multiple of the data. A first fit on
+a few rows loads the compiled kernels and is not measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time of a full `fit`, ours beside the authors' procedure, in one process on one thread, alternated.
+"""Compare the time of a full `fit` with that of the authors' procedure, in one process on one thread, alternated.
 
     OMP_NUM_THREADS=1 ADREM_DATA=folder python benchmarks/solver.py [TASK ...] [--loss hinge] [--rounds 3] [--members 1]
                                                                     [--threads 2]

@@ -1,4 +1,4 @@
-"""A million rows of sparse text on Spark, end to end: time, memory, and what each iteration asks of the cluster.
+"""Fit a million rows of sparse text on Spark: time, memory, and stages and shuffles of each iteration.
 
     python benchmarks/spark.py [--rows 1000000] [--bits 20] [--iterations 3] [--memory 6g] [--partitions 2]
 

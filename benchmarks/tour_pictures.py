@@ -1,4 +1,4 @@
-"""The pictures of the tour, by the very lines that it shows: `python benchmarks/tour_pictures.py docs/pictures`."""
+"""Draw the pictures of the tour with the code that it shows: `python benchmarks/tour_pictures.py docs/pictures`."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Tables whose features nobody has scaled: coordinate descent alone, and with Newton's method to take over from it.
+"""Compare coordinate descent alone and with Newton's method as fallback, on tables with unscaled features.
 
     OMP_NUM_THREADS=1 python benchmarks/unscaled.py
 
 scikit-learn's iris, wine and breast cancer as they come, a random half of each the source and the rest the target;
-Ad-REM with its defaults, both sides alternated on the same halves. Printed are medians of the seconds and their ratio,
-the share of trainings that were given up, and the mean accuracy with its standard deviation over the halves.
+Ad-REM with its defaults, both sides alternated on the same halves. The script prints median seconds and their ratio,
+the share of trainings that did not converge, and the mean accuracy with its standard deviation over the halves.
 """
 
 from __future__ import annotations

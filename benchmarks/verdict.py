@@ -1,10 +1,10 @@
-"""How often the verdict of the diagnosis picks the better side, on every real pair of the benchmark.
+"""Measure how often the verdict of the diagnosis is correct, on every real pair of the benchmark.
 
     ADREM_DATA=folder python benchmarks/verdict.py [--out docs/results/verdict.csv]
 
-Every pair is adapted by Ad-REM with its defaults (the first repetition of its protocol) and judged without labels of
-the target; these only tell afterwards how much adapting gained. A second round takes the pairs of the full protocols
-with a skewed target: of half of the classes only 15 % of the rows are kept, and nobody tells Ad-REM.
+Ad-REM with its defaults adapts every pair (the first repetition of its protocol), and the verdict sees no labels of the
+target. They are used only to compute the gain of adapting. A second round uses the pairs of the full protocols with a
+skewed target: only 15 % of the rows of half of the classes are kept, and Ad-REM is not told.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run(protocol: Protocol, data: DataSet, target: str) -> list[dict[str, Any]]:
 
 def summarize(rows: list[dict[str, Any]]) -> list[str]:
     """A line for each table: how the verdicts fell, and what following them wins against always adapting."""
-    heads = ("target", "table", "pairs", "gain of adapting", *CHOICES, "sides right", "against always adapting")
+    heads = ("target", "table", "pairs", "gain of adapting", *CHOICES, "correct", "against always adapting")
     lines = [f"| {' | '.join(heads)} |", f"{'|---' * len(heads)}|"]
     groups = list(dict.fromkeys((row["target"], row["protocol"]) for row in rows))
     for target, protocol in [*groups, *((target, "all") for target in dict.fromkeys(t for t, _ in groups))]:

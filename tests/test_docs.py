@@ -60,10 +60,10 @@ def test_the_tables_of_robustness_are_made_from_their_results() -> None:
     assert [row.what for row in rows if row.is_about_us and row.failed] == []
 
 
-def test_the_design_page_has_every_room_with_its_sentence() -> None:
+def test_the_design_page_has_every_package_with_its_sentence() -> None:
     page = (DOCS / "design.md").read_text("utf-8")
-    for room in house_picture.rooms():
-        # Parsed, not imported: some rooms need optional packages.
-        [source] = [*SOURCE.glob(f"{room}.py"), *SOURCE.glob(f"{room}/__init__.py")]
+    for name in house_picture.packages():
+        # Parsed, not imported: some packages need optional packages.
+        [source] = [*SOURCE.glob(f"{name}.py"), *SOURCE.glob(f"{name}/__init__.py")]
         doc = (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").splitlines()[0].replace("``", "`")
-        assert f"| `{room}` | {doc} |" in page
+        assert f"| `{name}` | {doc} |" in page

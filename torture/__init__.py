@@ -1,1 +1,1 @@
-"""How much it takes to break adrem: `python -m torture`, whose table is in docs/robustness.md."""
+"""Tests of robustness: `python -m torture` tries bad input, bad files and faults for docs/robustness.md."""

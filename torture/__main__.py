@@ -11,7 +11,7 @@ from time import perf_counter
 
 from torture.outcomes import Row, as_csv, as_lines, as_page, merged, read_csv, split_page
 
-# Those that keep two cores busy, one after the other; then those that need one each, on two sides.
+# Chapters that use two cores run one after the other. Then two groups of chapters that use one core run in parallel.
 BUSY = ("inputs", "fuzz", "files", "models", "numerics", "faults", "peers")
 SIDES = (("load",), ("same", "memory"))
 CHAPTERS = ("inputs", "fuzz", "files", "models", "numerics", "same", "faults", "load", "memory", "peers")

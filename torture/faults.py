@@ -1,4 +1,4 @@
-"""Faults: processes that are killed, stopped and cut off, and disks that are full or read-only."""
+"""Faults: killed and stopped processes, broken pipes, full and read-only disks."""
 
 from __future__ import annotations
 
@@ -87,9 +87,10 @@ def kill_row(stage: Stage, scene: Scene, kills: int) -> Row:
 
     outcomes = side_by_side(one, range(kills))
     lost = sum("lost: " in outcome or "half-written: " in outcome for _, outcome in outcomes)
-    note = f"{lost} with data lost; a third each of any moment, of the work and of the writing, half over older outputs"
+    note = f"{lost} with data lost; a third at any moment, a third in the work, a third in the writing; "
+    note += "half replace old outputs"
     if scene is stage.fetch:
-        note += f"; {stage.server.resumed - resumed} files went on from a part"
+        note += f"; {stage.server.resumed - resumed} downloads were continued"
     return Row.of(CHAPTER, f"kill -9 of {scene.name}", outcomes, note)
 
 

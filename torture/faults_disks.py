@@ -1,4 +1,4 @@
-"""Disks that are full or read-only: small ones, mounted for the purpose."""
+"""Full and read-only disks: small file systems that are mounted for the test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DiskCase:
 
     @property
     def outcome(self) -> str:
-        """Only a cache can be done without."""
+        """A command can only do without a cache."""
         return ANSWERED if self.part in CACHES else REFUSED
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def _row(what: str, cases: list[DiskCase], usual: dict[str, Undisturbed], numba:
         outcome = try_case(case, usual[case.scene.name], numba, read_only=read_only)
         return outcome if outcome == case.outcome else f"{case}: {outcome}"
 
-    note = "outputs, downloads and results are refused in a line; parsed data and compiled code are done without"
+    note = "outputs, downloads and results are refused with a one-line error; caches are skipped"
     return Row.of("faults", what, side_by_side(one, range(len(cases))), note)
 
 

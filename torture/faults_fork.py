@@ -1,6 +1,6 @@
-"""The command line in processes that begin with the libraries loaded: the killing of 150 takes a third of the time.
+"""Run the command line in processes forked from one that has loaded the libraries, in a third of the time.
 
-They are forked from one that has loaded what is not ours. What is left of the start, and all of ours, comes after.
+The parent loads only other packages. The child does the rest of the start, and imports adrem.
 """
 
 from __future__ import annotations

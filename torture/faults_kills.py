@@ -1,4 +1,4 @@
-"""Signals at random moments: kill -9, which nobody hears, a polite end, and Ctrl-C."""
+"""Signals at random moments: SIGKILL, SIGTERM and Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`adrem` with a data set of a server on this machine in its registry: `python faults_launcher.py URL WORDS`."""
+"""Run `adrem` with a data set of a local server in its registry: `python faults_launcher.py URL WORDS`."""
 
 from __future__ import annotations
 

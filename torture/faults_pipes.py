@@ -1,7 +1,7 @@
-"""Readers that have had enough, and streams that are closed or full.
+"""Pipes whose reader stops, and streams that are closed or full.
 
-A pipe that breaks ends a command quietly with exit code 1, as Python's documentation has it, or with 0 where all was
-written before the reader left. A closed standard output is no error where nothing but a table or summary goes there.
+A broken pipe ends a command without a traceback: with exit code 1, as Python's documentation recommends, or with 0 if
+everything was written before. A closed standard output is no error if only a table or a summary goes there.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CASES = [
 
 
 def broken_pipes(adapt: Scene, bench: Scene, numba: Path) -> Row:
-    """Every way to leave a command without a reader."""
+    """Run commands whose output has no reader."""
     shell = shutil.which("bash")
     if shell is None:
         return Row.of("faults", "broken pipes and closed streams", [], "not tried: there is no bash")
@@ -68,7 +68,7 @@ def broken_pipes(adapt: Scene, bench: Scene, numba: Path) -> Row:
             problem = _wrong(case, folder, run_to_end(command, folder, environment(folder, numba)))
         return f"{case}: {problem}" if problem else case.outcome
 
-    note = "quiet, exit code 1 where the pipe broke and 0 where all was written before"
+    note = "no traceback; exit code 1 if the pipe broke, 0 if everything was written before"
     return Row.of("faults", "broken pipes and closed streams", side_by_side(one, range(len(CASES))), note)
 
 

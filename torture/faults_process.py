@@ -1,4 +1,4 @@
-"""The command line as processes of their own: started, watched and ended as by a user, a shell or a machine."""
+"""Run the command line in processes: start, watch and end them as a user, a shell or a machine does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is struck: adrem adapt, bench run and datasets fetch, on small data that are made here."""
+"""The commands that faults are tried on: adrem adapt, bench run and datasets fetch, with small generated data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of every form that is read, cut off, altered and made to mislead, to every loader and to the command line."""
+"""Bad files: truncated, altered and misleading files of every format, given to every loader and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fuzzer that watches which code its bytes reach (atheris), against `fit`, `predict`, the loaders and the command."""
+"""Fuzz `fit`, `predict`, the loaders and the command line with a coverage-guided fuzzer (atheris)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _command(content: bytes, folder: Path) -> None:
 TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "fit and predict": _fit,
     "model files": _load_model,
-    "tables of unknown form": _read(""),
+    "tables of unknown format": _read(""),
     "csv files": _read(".csv"),
     "json lines": _read(".jsonl"),
     "npz files": _read(".npz"),
@@ -101,7 +101,7 @@ def seeds_of(target: str) -> list[bytes]:
             good_model(Path(folder) / "model")
             return [(Path(folder) / "model").read_bytes()]
     forms = {
-        "tables of unknown form": tuple(form for form in GOOD if form not in ("sqlite", "toml")),
+        "tables of unknown format": tuple(form for form in GOOD if form not in ("sqlite", "toml")),
         "csv files": ("csv",),
         "json lines": ("jsonl",),
         "npz files": ("npz", "CSR npz"),

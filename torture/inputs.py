@@ -1,4 +1,4 @@
-"""Bad input, by the hundred: tables, labels, weights, domains and parameters of every kind, to `fit` and `predict`."""
+"""Bad input: tables, labels, weights, domains and parameters of every kind, given to `fit` and `predict`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may become of a call: a right answer, or a refusal before any work that says what to do."""
+"""Judge the outcome of a call: a correct answer, or a refusal before any work that says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Very many rows, from end to end, within the memory that `AdREM.fit_memory` states beforehand."""
+"""Fits of very large tables, within the memory that `AdREM.fit_memory` forecasts."""
 
 from __future__ import annotations
 

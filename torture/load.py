@@ -1,4 +1,4 @@
-"""Load: many threads on one model, many fits at once, many fits in a row; and, in the full form, very many rows."""
+"""Load: many threads with one model, many fits at once, many fits in a row; with --full, very large tables."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def ask_together() -> Row:
 
     with ThreadPoolExecutor(N_THREADS) as pool:
         outcomes = [outcome for part in pool.map(worker, range(N_THREADS)) for outcome in part]
-    note = f"{N_THREADS} threads, one model, {SECONDS} s, {len(X_target)} rows each time; all bit for bit as alone"
-    return Row.of("load", "threads that ask one model", outcomes, note)
+    note = f"{N_THREADS} threads, one model, {SECONDS} s, {len(X_target)} rows each time; "
+    note += "all results are those of one thread, bit for bit"
+    return Row.of("load", "threads that predict with one model", outcomes, note)
 
 
 def fit_together() -> Row:
@@ -100,7 +101,9 @@ def fit_together() -> Row:
             same = all(np.array_equal(weights_of(one)[k], weights_of(other)[k]) for k in range(2))
             same = same and one.history_ == other.history_ and np.array_equal(one.transduction_, other.transduction_)
             outcomes.append((f"{name}, seed {seed}", ANSWERED if same else "another model than alone"))
-    return Row.of("load", "8 fits at once", outcomes, "threads of one process; each bit for bit as alone")
+    return Row.of(
+        "load", "8 fits at once", outcomes, "threads of one process; each model is that of a fit alone, bit for bit"
+    )
 
 
 def weights_of(model: Any) -> tuple[Any, Any]:
@@ -163,7 +166,7 @@ def many_fits() -> Row:
     for name, n_before in found["before"].items():
         n_after = found["after"][name]
         outcomes.append((name, SURVIVED if n_after <= n_before else f"{n_before} before, {n_after} after"))
-    note = f"slope of the process's memory {growth}, at most {MOST_GROWTH:g} allowed; it takes {found['size']:.0f} MB"
+    note = f"memory grows by {growth}, at most {MOST_GROWTH:g} allowed; the process takes {found['size']:.0f} MB"
     return Row.of("load", f"{N_FITS} fits in a row", outcomes, note)
 
 

@@ -1,7 +1,7 @@
-"""Memory honesty: many rows and features in a process that may take little more, with every estimator and diagnostic.
+"""Memory: large tables in a process with a memory limit, with every estimator and diagnostic.
 
-Allowed is an answer, or a refusal before the work with the figure; neither a process that is killed nor numpy's own
-"Unable to allocate". The cases run in forks of a process of their own, each under a real limit.
+An answer is correct, and so is a refusal before the work that names the bytes needed. A killed process is a failure,
+and so is numpy's "Unable to allocate". Each case runs in a forked process with a real limit.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def run(*, full: bool) -> list[Row]:  # noqa: ARG001 - there is no longer form
         outcomes.setdefault(what, []).append((name, outcome))
     if done.returncode:
         outcomes.setdefault("all cases", []).append(("the process", f"ended with {done.returncode}"))
-    note = f"each in a process that may take {MORE / 1e9:.0f} GB more, and {SECONDS} s"
+    note = f"each in a process limited to {MORE / 1e9:.0f} GB more and {SECONDS} s"
     return [Row.of("memory", what, pairs, note) for what, pairs in outcomes.items()]
 
 

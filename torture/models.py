@@ -1,4 +1,4 @@
-"""Model files made to run code, to eat memory or to reach outside, and damaged ones: each has to be refused."""
+"""Model files made to run code, to exhaust memory or to reach outside, and damaged ones: each must be refused."""
 
 from __future__ import annotations
 
@@ -301,11 +301,11 @@ def all_attacks(*, full: bool = False) -> dict[str, dict[str, Callable[[bytes, P
     """Attacks by their aim."""
     return {
         "made to run code": CODE,
-        "made to eat memory": MEMORY,
+        "made to exhaust memory": MEMORY,
         "made to reach outside": OUTSIDE,
         "of other formats": FORMATS,
-        "with other arrays": ARRAYS,
-        "with other headers": HEADERS,
+        "with altered arrays": ARRAYS,
+        "with altered headers": HEADERS,
         "cut off": {f"cut at {k} %": cut(k / 100) for k in range(100)},
         "altered": {f"altered by seed {seed}": flipped(seed) for seed in range(5000 if full else 500)},
     }

@@ -1,7 +1,6 @@
-"""Numbers of any size: the same problem in other units, rows of all lengths, single precision on many rows.
+"""Numerics: the same problem in other units, rows of very different lengths, single precision on many rows.
 
-Judged by the objective in double precision, beside liblinear's, and by the labels. An objective that is off has to have
-been warned about.
+The objective in double precision is compared with liblinear's, and so are the labels. A deviation needs a warning.
 """
 
 from __future__ import annotations
@@ -136,13 +135,13 @@ def all_cases(*, full: bool) -> dict[str, list[str]]:
     finite = [name for name in CONTENTS if "NaN" not in name and "infinity" not in name]
     kinds = ("float32", "float64", "CSR float32", "CSR") if full else ("float32", "CSR float32")
     return {
-        "features times 1e-12 to 1e12, C adjusted": [
+        "features scaled by 1e-12 to 1e12, C adjusted": [
             SEPARATOR.join(("units", *one, str(unit))) for one in every for unit in UNITS
         ],
-        "rows of all lengths, outliers, columns of all sizes": [
+        "rows and columns of very different scales, outliers": [
             SEPARATOR.join(("lengths", *one, what)) for one in every for what in (*UNEVEN, *finite)
         ],
-        f"{MANY} rows against liblinear in double precision": [
+        f"{MANY} rows compared with liblinear in double precision": [
             SEPARATOR.join(("many", loss, "rows", kind, "")) for loss in LOSSES for kind in kinds
         ],
     }

@@ -1,4 +1,4 @@
-"""What became of what was tried, a row a question, and the table of all of them."""
+"""The outcomes of all cases: a row for each group of cases, and the tables of the rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GOOD = (ANSWERED, REFUSED, SURVIVED)
 
 @dataclass
 class Row:
-    """A question put many times: how often it ended well, how often not, and what else there is to say.
+    """A group of cases: how many ended well, how many failed, and a note.
 
-    `answered` with a right answer, `refused` with an error that says what to do, `survived` a fault with nothing lost.
-    All else is `failed`, and `failures` says what happened.
+    `answered`: with a correct answer. `refused`: with an error that says what to do. `survived`: a fault, with nothing
+    lost. Everything else is `failed`, and `failures` says what happened.
     """
 
     chapter: str
@@ -37,12 +37,12 @@ class Row:
 
     @property
     def is_about_us(self) -> bool:
-        """Whether a failure is one of adrem, and not of a peer's on the same inputs."""
+        """Whether a failure is one of adrem, not of another library on the same inputs."""
         return self.chapter != PEERS or "adrem" in self.what
 
     @classmethod
     def of(cls, chapter: str, what: str, outcomes: Iterable[tuple[str, str]], note: str = "") -> Row:
-        """A row from pairs of a case's name and its outcome: one of the `GOOD`, or what went wrong."""
+        """Make a row from pairs of a case and its outcome: one of `GOOD`, or what went wrong."""
         pairs = list(outcomes)
         counts = Counter(outcome for _, outcome in pairs)
         failures = [f"{case}: {outcome}" for case, outcome in pairs if outcome not in GOOD]
@@ -54,7 +54,7 @@ COLUMNS = tuple(column.name for column in fields(Row) if column.name != "failure
 
 
 def as_csv(rows: Iterable[Row]) -> str:
-    """The table for docs/results."""
+    """Return the table for docs/results."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -63,7 +63,7 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 
 def read_csv(text: str) -> list[Row]:
-    """What `as_csv` wrote."""
+    """Read the table that `as_csv` wrote."""
     table = []
     for line in csv.DictReader(io.StringIO(text)):
         answered, refused, survived, failed = (int(line[name]) for name in (*GOOD, "failed"))
@@ -72,21 +72,21 @@ def read_csv(text: str) -> list[Row]:
 
 
 def merged(old: list[Row], new: list[Row]) -> list[Row]:
-    """Old rows with those of some chapters replaced by new ones, in their place."""
+    """Replace the rows of some chapters by new ones, in their place."""
     chapters = list(dict.fromkeys(row.chapter for row in [*old, *new]))
     again = {row.chapter for row in new}
     return [row for name in chapters for row in (new if name in again else old) if row.chapter == name]
 
 
 def split_page(text: str) -> tuple[str, str, str]:
-    """What stands before the tables of a page, the tables, and what comes after them."""
+    """Split a page into the text before its tables, the tables, and the text after them."""
     before, begin, rest = text.partition(BEGIN)
     tables, end, after = rest.partition(END)
     return before + begin, tables, end + after
 
 
 def as_page(rows: Iterable[Row]) -> str:
-    """The tables for docs/robustness.md: ours, then the peers'."""
+    """Make the tables for docs/robustness.md: ours, then those of other libraries."""
     table = list(rows)
     head = "| {} | tried | answered | refused | survived | failed | |\n|---|---|---|---|---|---|---|"
     ours = [head.format("what")]
@@ -102,7 +102,7 @@ def _page_line(what: str, row: Row) -> str:
 
 
 def as_lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The table for a person."""
+    """Yield the lines of the table for the terminal."""
     for row in rows:
         counts = [f"{getattr(row, name)} {name}" for name in (*GOOD, "failed") if getattr(row, name)]
         note = f" ({row.note})" if row.note else ""

@@ -1,4 +1,4 @@
-"""The same inputs to others: skada's CORAL and scikit-learn's self-training, in the one table that all of them take."""
+"""The same inputs to other libraries: skada's CORAL and scikit-learn's self-training, in the table form all accept."""
 
 from __future__ import annotations
 

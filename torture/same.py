@@ -1,4 +1,4 @@
-"""Same tomorrow: the golden answers of tests/golden.py, here and with the lowest and newest versions of all below."""
+"""Reproducibility: the golden answers of tests/golden.py, also with the lowest and newest versions of dependencies."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ UNREACHABLE = re.compile("connection|timed out|temporary failure|no route", re.I
 
 
 def run(*, full: bool) -> list[Row]:
-    """The golden answers by any number of jobs, backend and run; and with other versions."""
+    """Compare the golden answers for any number of jobs, any backend, repeated runs, and other versions."""
     here = Path(sys.executable)
     rows = [
-        _row(here, "golden answers by 1, 2 and 4 jobs, in threads and processes, again, and moved a little", TESTS),
+        _row(here, "golden answers: 1, 2 and 4 jobs, threads and processes, repeated, rows perturbed", TESTS),
         _with_versions("lowest", ["--constraint", str(LOWEST)]),
         _with_versions("newest", ["--upgrade"]),
     ]
@@ -33,7 +33,7 @@ def run(*, full: bool) -> list[Row]:
 
 
 def _with_versions(which: str, options: list[str]) -> Row:
-    what = f"golden answers with the {which} versions of what is below"
+    what = f"golden answers with the {which} versions of the dependencies"
     try:
         python = _environment(which, options)
     except subprocess.CalledProcessError as error:

@@ -1,4 +1,4 @@
-"""Tables, labels and weights of every kind that people have handed to a classifier, good and bad."""
+"""Tables, labels and weights of every kind, good and bad."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases run in processes of their own, so that one that crashes or hangs is an outcome like any other."""
+"""Run cases in separate processes, so that a crash or a hang is an outcome like any other."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
 from adrem.columns import Recipe
+from adrem.columns.kinds import infer_kinds
 from adrem.columns.recipe import ABSENT, CONSTANT, WORD, make_recipe
-from adrem.columns.roles import assign_roles
 from adrem.preprocessing import JointStdScaler
 
 TEXTS = ["A fine, fine book I read", "not a fine book at all", "It's a bad 2 pan for eggs", "this pan is very good"]
@@ -19,7 +19,7 @@ TEXTS = ["A fine, fine book I read", "not a fine book at all", "It's a bad 2 pan
 
 def test_text_is_counts_of_words_and_pairs_over_both_scaled_by_their_deviation() -> None:
     source, target = pl.DataFrame({"review": TEXTS[:2]}), pl.DataFrame({"review": TEXTS[2:]})
-    recipe, X_source, X_target, _ = make_recipe(assign_roles(source, target), source, target)
+    recipe, X_source, X_target, _ = make_recipe(infer_kinds(source, target), source, target)
     vectorizer = CountVectorizer(ngram_range=(1, 2), token_pattern=WORD)
     counts = vectorizer.fit_transform(TEXTS).astype(float)
     expected = JointStdScaler().fit_transform(sp.csr_array(counts)).toarray()
@@ -33,7 +33,7 @@ def test_numbers_are_standardized_over_both_and_stay_dense() -> None:
     rng = np.random.RandomState(0)
     values = rng.standard_normal((40, 3)) * [1.0, 10.0, 100.0] + 5.0
     frame = pl.DataFrame(values, schema=["a", "b", "c"])
-    recipe, X_source, X_target, report = make_recipe(assign_roles(frame[:25], frame[25:]), frame[:25], frame[25:])
+    recipe, X_source, X_target, report = make_recipe(infer_kinds(frame[:25], frame[25:]), frame[:25], frame[25:])
     expected = np.hstack([StandardScaler().fit_transform(values), np.ones((40, 1))])
     np.testing.assert_allclose(np.concatenate([X_source, X_target]), expected)
     assert recipe.feature_names == ["a", "b", "c", CONSTANT]
@@ -44,7 +44,7 @@ def test_numbers_are_standardized_over_both_and_stay_dense() -> None:
 
 def test_missing_numbers_are_the_median_with_an_indicator() -> None:
     source, target = pl.DataFrame({"a": [1.0, 2.0, None, 9.0]}), pl.DataFrame({"a": [float("nan"), 3.0]})
-    recipe, X_source, _, report = make_recipe(assign_roles(source, target), source, target)
+    recipe, X_source, _, report = make_recipe(infer_kinds(source, target), source, target)
     assert recipe.numbers == {"a": 2.5}
     assert report.filled == {"a": 2}
     assert recipe.feature_names == ["a", "a is missing", CONSTANT]
@@ -57,7 +57,7 @@ def test_missing_numbers_are_the_median_with_an_indicator() -> None:
 def test_categories_are_one_hot_over_both() -> None:
     source = pl.DataFrame({"city": ["Rome", "Bath", None, "Rome"]})
     target = pl.DataFrame({"city": ["Ghent", "Rome", "Ghent", "Ghent"]})
-    recipe, X_source, _, _ = make_recipe(assign_roles(source, target), source, target)
+    recipe, X_source, _, _ = make_recipe(infer_kinds(source, target), source, target)
     assert recipe.categories == {"city": [ABSENT, "Bath", "Ghent", "Rome"]}
     np.testing.assert_array_equal(X_source.toarray() > 0, np.eye(4, dtype=bool)[[3, 1, 0, 3]])
     rows, report = recipe.apply(pl.DataFrame({"city": ["Oslo", "Bath"], "more": [1, 2]}))
@@ -69,7 +69,7 @@ def test_categories_are_one_hot_over_both() -> None:
 def test_mixed_columns_in_any_order_and_with_one_missing() -> None:
     source = pl.DataFrame({"n": [1.0, 2.0], "text": TEXTS[:2], "kind": ["x", "y"]})
     target = pl.DataFrame({"kind": ["y", "x"], "text": TEXTS[2:], "n": [3.0, 5.0]})
-    recipe, _, X_target, _ = make_recipe(assign_roles(source, target), source, target)
+    recipe, _, X_target, _ = make_recipe(infer_kinds(source, target), source, target)
     assert recipe.feature_names[:4] == ["n", CONSTANT, "kind = x", "kind = y"]
     assert "text: fine book" in recipe.feature_names
     again, report = recipe.apply(target.select("text", "n", "kind"))
@@ -85,16 +85,16 @@ def test_mixed_columns_in_any_order_and_with_one_missing() -> None:
 def test_text_without_a_word_is_an_empty_row() -> None:
     source, target = pl.DataFrame({"t": ["...", "!!"]}), pl.DataFrame({"t": ["?", None]})
     with pytest.raises(ValueError, match="Neither file has a word to learn from in 't'"):
-        make_recipe(assign_roles(source, target, text=["t"]), source, target)
+        make_recipe(infer_kinds(source, target, text=["t"]), source, target)
     words = pl.DataFrame({"t": ["some words", None]})
-    _, _, X_target, _ = make_recipe(assign_roles(source, words, text=["t"]), source, words)
+    _, _, X_target, _ = make_recipe(infer_kinds(source, words, text=["t"]), source, words)
     np.testing.assert_array_equal(X_target.toarray() > 0, [[True] * 3, [False] * 3])
 
 
 def test_a_recipe_comes_back_from_json() -> None:
     source = pl.DataFrame({"n": [1.0, None], "text": TEXTS[:2], "kind": ["x", "y"]})
     target = pl.DataFrame({"kind": ["y", "x"], "text": TEXTS[2:], "n": [3.0, 5.0]})
-    recipe, _, X_target, _ = make_recipe(assign_roles(source, target), source, target)
+    recipe, _, X_target, _ = make_recipe(infer_kinds(source, target), source, target)
     again = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())), recipe.scales, recipe.centres)
     np.testing.assert_array_equal(again.apply(target)[0].toarray(), X_target.toarray())
     assert again.feature_names == recipe.feature_names

@@ -13,7 +13,7 @@ from torture.outcomes import ANSWERED, REFUSED
 pytestmark = pytest.mark.thorough
 
 AIMS = all_attacks()
-HARMFUL = ("made to run code", "made to reach outside", "made to eat memory", "of other formats")
+HARMFUL = ("made to run code", "made to reach outside", "made to exhaust memory", "of other formats")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_a_hostile_file_is_refused(good: bytes, aim: str, name: str) -> None:
     assert outcome_of(good, AIMS[aim][name]) == REFUSED
 
 
-@pytest.mark.parametrize("aim", ["with other arrays", "with other headers", "cut off", "altered"])
+@pytest.mark.parametrize("aim", ["with altered arrays", "with altered headers", "cut off", "altered"])
 def test_a_damaged_file_is_refused_or_works(good: bytes, aim: str) -> None:
     outcomes = {name: outcome_of(good, attack) for name, attack in list(AIMS[aim].items())[::5]}
     assert {name: outcome for name, outcome in outcomes.items() if outcome not in (REFUSED, ANSWERED)} == {}

@@ -15,7 +15,7 @@ from joblib.parallel import get_active_backend
 from adrem.algorithm.em import EMOptions, randomized_em
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
-from adrem.runtime.cluster import Calls, Leash, cluster_behind
+from adrem.runtime.cluster import Calls, CancellationCheck, cluster_behind
 from adrem.runtime.progress import Ticker
 from adrem.runtime.threads import one_blas_thread
 
@@ -121,7 +121,7 @@ class Ensemble:
 
 def train_there(ensemble: Ensemble, group: Group) -> list[Member]:
     """Train a group on a worker of a cluster."""
-    return ensemble.train(group, Leash())
+    return ensemble.train(group, CancellationCheck())
 
 
 def n_jobs_here(n_jobs: int | None) -> int:

@@ -66,7 +66,7 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
     __metadata_request__score: ClassVar[dict[str, bool]] = _ROUTED
 
     def _by_blocks(self, function: Callable[[Matrix], NDArray[Any]], rows: Matrix) -> NDArray[Any]:
-        """Apply one of the above to some rows at a time, to limit the memory of intermediate results."""
+        """Apply a method such as `decide_rows` to some rows at a time, to limit the memory of intermediate results."""
         with one_blas_thread():
             return by_blocks(function, rows, BYTES_PER_SCORE * len(self.classes_))
 

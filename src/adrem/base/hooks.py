@@ -74,8 +74,8 @@ class DomainHooks(BaseEstimator):
     def refit_params(self, n_target: int) -> dict[str, Any]:
         """Return parameters for ``set_params``, to refit the model to a part of the rows with what it has chosen."""
         del n_target  # others need it
-        settled = {"random_state": 0, "C": getattr(self, "C_", None)}
-        return {name: value for name, value in settled.items() if name in self.get_params(deep=False)}
+        fixed = {"random_state": 0, "C": getattr(self, "C_", None)}
+        return {name: value for name, value in fixed.items() if name in self.get_params(deep=False)}
 
     def validate_params(self) -> None:
         """Check that every parameter has an allowed value. ``fit``, `adrem.save` and `adrem.load` begin with it.

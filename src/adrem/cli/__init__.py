@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
-from typing import NoReturn
+
+from adrem.cli.interrupt import stop
 
 __all__ = ["main"]
 
@@ -38,12 +39,6 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         stop()
-
-
-def stop() -> NoReturn:
-    """Exit after Ctrl-C."""
-    sys.stderr.write("adrem: Stopped.\n")
-    raise SystemExit(130)
 
 
 def _open_closed_streams() -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from adrem.cli import adapt, bench, datasets, demo, predict, stop
+from adrem.cli import adapt, bench, datasets, demo, predict
+from adrem.cli.interrupt import stop
 from adrem.cli.parameters import parameters_as_options
 
 

@@ -135,10 +135,10 @@ def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
             "adapted": float((labels.label.astype(str) == as_text).mean()),
             "source": float((labels.source_label.astype(str) == as_text).mean()),
         }
-        strange = sorted(set(as_text.tolist()) - {str(c) for c in classes})
-        if strange:
-            n_strange = int(sum((as_text == name).sum() for name in strange))
-            summary["unknown_labels"] = {"rows": n_strange, "labels": strange[:MAX_NAMES]}
+        unknown = sorted(set(as_text.tolist()) - {str(c) for c in classes})
+        if unknown:
+            n_unknown = int(sum((as_text == name).sum() for name in unknown))
+            summary["unknown_labels"] = {"rows": n_unknown, "labels": unknown[:MAX_NAMES]}
     return summary
 
 
@@ -163,9 +163,9 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
     _tell_accuracy(summary)
     if "unknown_labels" in summary:
-        strange = summary["unknown_labels"]
+        unknown = summary["unknown_labels"]
         say_wrapped(
-            f"! {strange['rows']} of the labels for scoring are not in the source: {', '.join(strange['labels'])}"
+            f"! {unknown['rows']} of the labels for scoring are not in the source: {', '.join(unknown['labels'])}"
         )
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]

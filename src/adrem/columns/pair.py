@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.columns.kinds import MISSING, Columns, infer_kinds
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe, make_recipe
-from adrem.columns.roles import MISSING, Roles, assign_roles
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.svmlight import align_columns
 from adrem.files.tables import Table
@@ -185,15 +185,15 @@ def _pair_of_columns(
             f"Neither file has a column {unknown[0]!r}. {describe_columns(frame.columns, unknown[0])}", "left_out"
         )
     frame, y, places = _labelled_rows(source, frame, label)
-    roles = assign_roles(
+    columns = infer_kinds(
         frame, other, text=text, left_out={label, *left_out, *([target_label] if target_label else [])}
     )
-    recipe, X_source, X_target, findings = make_recipe(roles, frame, other)
+    recipe, X_source, X_target, findings = make_recipe(columns, frame, other)
     truth = None if target_label is None else as_labels(other[target_label])
     notes = _notes_on_labels(source, y)
     if label in other.columns and target_label is None:
         notes.append(f"column {label!r} of {target.name} is not used; name it as the label of the target for scoring")
-    notes += describe(roles, recipe, findings, source, target)
+    notes += describe(columns, recipe, findings, source, target)
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
 
 
@@ -241,36 +241,38 @@ def _problem_of_labels(labels: NDArray[Any]) -> str | None:
     return None
 
 
-def describe(roles: Roles, recipe: Recipe, findings: ColumnFindings, source: FileTable, target: FileTable) -> list[str]:
+def describe(
+    columns: Columns, recipe: Recipe, findings: ColumnFindings, source: FileTable, target: FileTable
+) -> list[str]:
     """Describe how the columns were used."""
     notes = []
-    for role in roles.shared:
-        if not role.is_learnt:
-            notes.append(f"column {role.column!r} is left out: {role.kind}, {role.reason}")
-        elif role.kind == "text":
-            notes.append(f"column {role.column!r} is text ({role.reason}): {len(recipe.terms[role.column])} terms")
-        elif role.doubt:
-            notes.append(f"column {role.column!r} is treated as categories, but {role.doubt}")
-    for kind, names in (("numbers", roles.of_kind("number")), ("categories", roles.of_kind("category"))):
+    for column in columns.shared:
+        if not column.is_learnt:
+            notes.append(f"column {column.name!r} is left out: {column.kind}, {column.reason}")
+        elif column.kind == "text":
+            notes.append(f"column {column.name!r} is text ({column.reason}): {len(recipe.terms[column.name])} terms")
+        elif column.doubt:
+            notes.append(f"column {column.name!r} is treated as categories, but {column.doubt}")
+    for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
         if names:
             notes.append(f"{kind}: {some_names(names)}")
-    for table, names in ((source, roles.only_source), (target, roles.only_target)):
+    for table, names in ((source, columns.only_source), (target, columns.only_target)):
         if names:
             notes.append(f"only in {table.name}, left out: {some_names(names)}")
-    return notes + _look_alikes(roles) + _gaps(roles, recipe, findings)
+    return notes + _look_alikes(columns) + _gaps(columns, recipe, findings)
 
 
-def _look_alikes(roles: Roles) -> list[str]:
+def _look_alikes(columns: Columns) -> list[str]:
     """Return notes on columns of the two files whose names differ only by case and spaces."""
-    others = {_plain(name): name for name in roles.only_target}
+    others = {_plain(name): name for name in columns.only_target}
     return [
         f"{name!r} and {others[_plain(name)]!r} look alike: use one name in both files"
-        for name in roles.only_source
+        for name in columns.only_source
         if _plain(name) in others
     ][:MOST_NAMES]
 
 
-def _gaps(roles: Roles, recipe: Recipe, findings: ColumnFindings) -> list[str]:
+def _gaps(columns: Columns, recipe: Recipe, findings: ColumnFindings) -> list[str]:
     """Describe which values were missing, and how they were filled."""
     notes = [f"{count} text(s) of {name!r} have no word" for name, count in findings.without_words.items()]
     for name, count in list(findings.filled.items())[:MOST_NAMES]:
@@ -278,8 +280,8 @@ def _gaps(roles: Roles, recipe: Recipe, findings: ColumnFindings) -> list[str]:
         notes.append(f"{count} missing value(s) of {name!r} were filled with the median {value:g}, and marked")
     if len(findings.filled) > MOST_NAMES:
         notes.append(f"and those of {len(findings.filled) - MOST_NAMES} more columns")
-    odd = [role for role in roles.shared if role.kind == "number" and role.reason != "numbers"]
-    return notes + [f"column {role.column!r} has {role.reason}: treated as missing" for role in odd[:MOST_NAMES]]
+    odd = [column for column in columns.shared if column.kind == "number" and column.reason != "numbers"]
+    return notes + [f"column {column.name!r} has {column.reason}: treated as missing" for column in odd[:MOST_NAMES]]
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from adrem.columns.roles import Roles, as_numbers, as_strings
+from adrem.columns.kinds import Columns, as_numbers, as_strings
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing import JointStdScaler
 from adrem.types import Matrix
@@ -197,17 +197,19 @@ class Recipe:
         )
 
 
-def make_recipe(roles: Roles, source: DataFrame, target: DataFrame) -> tuple[Recipe, Matrix, Matrix, ColumnFindings]:
+def make_recipe(
+    columns: Columns, source: DataFrame, target: DataFrame
+) -> tuple[Recipe, Matrix, Matrix, ColumnFindings]:
     """Learn a recipe from both tables, and apply it to them; findings are counted over both."""
     import polars as pl
 
     frames = (source, target)
-    numbers, indicated = _learn_numbers(roles.of_kind("number"), frames)
-    texts = {n: _learn_terms([*_strings(source, n), *_strings(target, n)]) for n in roles.of_kind("text")}
+    numbers, indicated = _learn_numbers(columns.of_kind("number"), frames)
+    texts = {n: _learn_terms([*_strings(source, n), *_strings(target, n)]) for n in columns.of_kind("text")}
     recipe = Recipe(
         numbers,
         indicated,
-        {name: _learn_categories(name, frames) for name in roles.of_kind("category")},
+        {name: _learn_categories(name, frames) for name in columns.of_kind("category")},
         {name: terms for name, (terms, _) in texts.items()},
     )
     both = pl.concat(

@@ -6,9 +6,9 @@ from adrem.diagnostics.accuracy import AccuracyEstimate, estimate_accuracy
 from adrem.diagnostics.contributions import ClassFeatures
 from adrem.diagnostics.diagnosis import diagnose
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
-from adrem.diagnostics.findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.gap import DomainGap, TellingFeature
 from adrem.diagnostics.map import Map
+from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.verdict import Verdict
 
 __all__ = [

@@ -15,9 +15,9 @@ from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
 from adrem.diagnostics.evidence import Evidence, gather
-from adrem.diagnostics.findings import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
+from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing import transform_pair

@@ -82,8 +82,8 @@ def train_back(head: LinearHead, domains: Domains, labels: Labels) -> float | No
     return float(np.mean(known[back.label(domains.X_source)] == domains.labels))
 
 
-def nearest(rows: Matrix) -> NDArray[np.intp]:
-    """Return the nearest other rows of every row, by cosine similarity."""
+def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
+    """Return the nearest other rows of every row, by the cosine between rows that are not centred."""
     from sklearn.metrics.pairwise import cosine_similarity
 
     similarity = np.asarray(cosine_similarity(rows))
@@ -99,7 +99,7 @@ def compare_neighbours(
     if len(before) <= 2 * NEIGHBOURS:
         return None, 0.0
     chosen = some_rows(len(before), N_COMPARED, rng)
-    near = nearest(rows[chosen])
+    near = nearest_uncentred(rows[chosen])
     agrees, agreed = (own[chosen][near] == own[chosen][:, None] for own in (after, before))
     won, lost = int(np.count_nonzero(agrees & ~agreed)), int(np.count_nonzero(agreed & ~agrees))
     z = float((won - lost) / np.sqrt(max(won + lost, 1)))

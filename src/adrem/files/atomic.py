@@ -39,8 +39,8 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None:
-            mend = "Free some space, or choose another folder" if error.errno in NO_ROOM else "Choose another folder"
-            raise OSError(error.errno, f"{error.strerror}: {path} was not written. {mend}") from error
+            advice = "Free some space, or choose another folder" if error.errno in NO_ROOM else "Choose another folder"
+            raise OSError(error.errno, f"{error.strerror}: {path} was not written. {advice}") from error
         raise
 
 

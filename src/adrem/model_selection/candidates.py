@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
         return isinstance(self.model, SourceOnly)
 
 
-def read_candidates(candidates: Any) -> tuple[tuple[str, ...], dict[str, Pair]]:
+def read_models(candidates: Any) -> tuple[tuple[str, ...], dict[str, Pair]]:
     """Return the names of default candidates, or other candidates by name."""
     if isinstance(candidates, str):
         return DEFAULT_CANDIDATES, {}

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from adrem.base.reading import read_domain, source_by_mask
 from adrem.baselines import SourceOnly
 from adrem.baselines.weighting import separate_domains
-from adrem.diagnostics.evidence import NEIGHBOURS, nearest
+from adrem.diagnostics.evidence import NEIGHBOURS, nearest_uncentred
 from adrem.diagnostics.gap import CANDIDATES, N_FOLDS, TOL
 from adrem.diagnostics.map import some_rows
 from adrem.exceptions import ParameterError
@@ -173,7 +173,7 @@ class NeighbourScorer(_DomainScorer):
             return 1.0
         rows = _safe_indexing(parts.X_target, chosen)
         labels = np.asarray(estimator.predict(rows))
-        near = nearest(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+        near = nearest_uncentred(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
         return float(np.mean(labels[near] == labels[:, None]))
 
 

@@ -23,7 +23,7 @@ from adrem.model_selection.candidates import (
     default_pair,
     fit_candidate,
     near_the_best,
-    read_candidates,
+    read_models,
     score_by,
     unless_worse_than_source,
 )
@@ -162,7 +162,7 @@ class AdREMCV(DomainClassifier):
 
     def fit_domains(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work
-        names, tried = read_candidates(self.candidates)
+        names, tried = read_models(self.candidates)
         seed = integer_seed(self.random_state)
         for name in PRIOR_ATTRIBUTES:
             if hasattr(self, name):  # of an earlier fit

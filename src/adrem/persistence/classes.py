@@ -34,7 +34,7 @@ def check_class(model: Any) -> None:
 
 
 def check_attributes(model: Any, saved: Saved) -> None:
-    """Refuse a model of another package that has fitted attributes which nobody said to save."""
+    """Refuse a model of another package with fitted attributes that are not in `saved_attributes`."""
     named = any(vars(base).get("saved_attributes") for base in type(model).__mro__)
     if named or find_estimator(type(model)) is not None:
         return

@@ -104,7 +104,7 @@ def call(function: Callable[[Any, Item], Any], wanted: str, common: Any, item: I
     return function(common, item)
 
 
-class Leash(Ticker):
+class CancellationCheck(Ticker):
     """Ends a call on a worker when its client has cancelled it or is gone."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from adrem.columns.roles import assign_roles
+from adrem.columns.kinds import infer_kinds
 from adrem.exceptions import ParameterError
 
 N = 60
@@ -29,8 +29,8 @@ def test_every_kind_is_known_by_its_values() -> None:
         currency=["EUR"] * N,
         empty=[None] * N,
     )
-    roles = {role.column: role.kind for role in assign_roles(source, target).shared}
-    assert roles == {
+    kinds = {column.name: column.kind for column in infer_kinds(source, target).shared}
+    assert kinds == {
         "price": "number",
         "number": "identifier",
         "stars": "number",
@@ -45,21 +45,21 @@ def test_every_kind_is_known_by_its_values() -> None:
 
 def test_a_reason_is_given_and_the_user_knows_better() -> None:
     source, target = frames(sku=[f"A-{k}" for k in range(N)], n=range(0, 2 * N, 2))
-    [sku, _] = assign_roles(source, target).shared
+    [sku, _] = infer_kinds(source, target).shared
     assert sku.reason == "60 distinct values in 60 rows"
     assert not sku.is_learnt
-    [sku, _] = assign_roles(source, target, text=["sku"]).shared
+    [sku, _] = infer_kinds(source, target, text=["sku"]).shared
     assert (sku.kind, sku.reason) == ("text", "as requested")
     with pytest.raises(ParameterError, match=r"Column 'title' is not in both files; both have \['sku', 'n'\]"):
-        assign_roles(source, target, text=["title"])
+        infer_kinds(source, target, text=["title"])
 
 
 def test_columns_of_one_file_are_listed() -> None:
     source, target = frames(n=range(0, 2 * N, 2))
-    roles = assign_roles(
+    columns = infer_kinds(
         source.with_columns(label=pl.lit("a"), more=pl.lit(1)), target.with_columns(other=pl.lit(1)), left_out=["label"]
     )
-    assert (roles.only_source, roles.only_target) == (["more"], ["other"])
+    assert (columns.only_source, columns.only_target) == (["more"], ["other"])
 
 
 @pytest.mark.parametrize(
@@ -74,42 +74,42 @@ def test_columns_of_one_file_are_listed() -> None:
 def test_dates_are_refused_with_a_hint(values: Any) -> None:
     source, target = frames(when=values, n=range(0, 2 * N, 2))
     with pytest.raises(ParameterError, match=r"Column 'when' holds dates.*turn them into numbers.*left_out"):
-        assign_roles(source, target)
-    assert assign_roles(source, target, left_out=["when"]).of_kind("number") == ["n"]
+        infer_kinds(source, target)
+    assert infer_kinds(source, target, left_out=["when"]).of_kind("number") == ["n"]
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:
     source, target = frames(currency=["EUR"] * N)
     with pytest.raises(ValueError, match=r"no column to learn from.*\n  'currency' is constant: one value\."):
-        assign_roles(source, target)
+        infer_kinds(source, target)
     source, target = frames(tags=[["a", "b"]] * N)
     with pytest.raises(ValueError, match=r"Column 'tags' holds List.*flatten it"):
-        assign_roles(source, target)
+        infer_kinds(source, target)
 
 
 def test_a_column_of_numbers_here_and_strings_there_is_strings() -> None:
     source, target = pl.DataFrame({"x": [1, 2, 1]}), pl.DataFrame({"x": ["one", "two", "one"]})
-    [role] = assign_roles(source, target).shared
-    assert role.kind == "category"
+    [column] = infer_kinds(source, target).shared
+    assert column.kind == "category"
 
 
 def test_numbers_may_be_written_and_a_few_may_be_none() -> None:
     written = [f"{k}.5" for k in range(N - 3)] + ["NA", " 7 ", "unknown"]
     source, target = frames(a=written, b=[str(k % 4) for k in range(N)])
-    a, b = assign_roles(source, target).shared
+    a, b = infer_kinds(source, target).shared
     assert (a.kind, a.reason) == ("number", "1 value(s) that are not numbers")
     assert (b.kind, b.reason) == ("number", "numbers")
 
 
 def test_words_may_stand_on_lines_of_their_own() -> None:
     source, target = frames(review=[f"this\nthing\tnumber {k}\nis good" for k in range(N)], n=range(0, 2 * N, 2))
-    assert assign_roles(source, target).of_kind("text") == ["review"]
+    assert infer_kinds(source, target).of_kind("text") == ["review"]
 
 
 @pytest.mark.parametrize("form", ["{},50", "$ {}.30", "{} 000,0 €"])
 def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
     source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
-    [price] = [role for role in assign_roles(source, target).shared if role.column == "price"]
+    [price] = [column for column in infer_kinds(source, target).shared if column.name == "price"]
     assert "if they are numbers, write them as 1234.5" in price.reason
 
 
@@ -127,7 +127,7 @@ def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
 )
 def test_categories_that_may_be_something_else_are_doubted(values: list[str], doubt: str) -> None:
     source, target = frames(width=values, n=range(0, 2 * N, 2))
-    [width] = [role for role in assign_roles(source, target).shared if role.column == "width"]
+    [width] = [column for column in infer_kinds(source, target).shared if column.name == "width"]
     assert width.kind == "category"
     assert bool(width.doubt) == bool(doubt)
     assert doubt in width.doubt

@@ -1,4 +1,4 @@
-"""Decide the kind of each column of two tables: numbers, text, categories, or not to be learnt from."""
+"""Infer the kind of each column of two tables: numbers, text, categories, or not to be learnt from."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
 
 
 @dataclass(frozen=True)
-class Role:
-    """The kind of a column, the reason, and a doubt if there is one."""
+class Column:
+    """A column: its name, its kind, the reason, and a doubt if there is one."""
 
-    column: str
+    name: str
     kind: Kind
     reason: str
     doubt: str = ""
@@ -42,58 +42,58 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Roles:
-    """The columns of two tables: the shared ones with their roles, and those of only one table."""
+class Columns:
+    """The columns of two tables: the shared ones with their kinds, and those of only one table."""
 
-    shared: list[Role]
+    shared: list[Column]
     only_source: list[str]
     only_target: list[str]
 
     def of_kind(self, kind: Kind) -> list[str]:
-        return [role.column for role in self.shared if role.kind == kind]
+        return [column.name for column in self.shared if column.kind == kind]
 
 
-def assign_roles(
+def infer_kinds(
     source: DataFrame, target: DataFrame, *, text: Collection[str] = (), left_out: Collection[str] = ()
-) -> Roles:
+) -> Columns:
     """Decide the kind of each shared column; those in `text` are text, those in `left_out` are ignored."""
     shared = [name for name in source.columns if name in target.columns]
     for name in text:
         if name not in shared:
             raise ParameterError(f"Column {name!r} is not in both files; both have {shared}.", "text")
     names = [name for name in shared if name not in left_out]
-    roles = [
-        Role(name, "text", "as requested") if name in text else _role(source[name], target[name]) for name in names
+    columns = [
+        Column(name, "text", "as requested") if name in text else _kind_of(source[name], target[name]) for name in names
     ]
-    if not any(role.is_learnt for role in roles):
+    if not any(column.is_learnt for column in columns):
         raise InvalidDataError(
             "\n  ".join(
                 [
                     f"There is no column to learn from. The source has {source.columns}, the target {target.columns}.",
-                    *(f"{role.column!r} is {role.kind}: {role.reason}." for role in roles),
+                    *(f"{column.name!r} is {column.kind}: {column.reason}." for column in columns),
                 ]
             )
         )
-    return Roles(roles, _only(source, target, left_out), _only(target, source, left_out))
+    return Columns(columns, _only(source, target, left_out), _only(target, source, left_out))
 
 
 def _only(frame: DataFrame, other: DataFrame, left_out: Collection[str]) -> list[str]:
     return [name for name in frame.columns if name not in other.columns and name not in left_out]
 
 
-def _role(source: Series, target: Series) -> Role:
+def _kind_of(source: Series, target: Series) -> Column:
     name = source.name
     _check_type(source, target)
     values = [as_strings(series).drop_nulls() for series in (source, target)]
     n_values = sum(map(len, values))
     if not n_values:
-        return Role(name, "constant", "no values")
+        return Column(name, "constant", "no values")
     numbers = [as_numbers(series) for series in (source, target)]
     n_numbers = sum(len(series) - series.null_count() for series in numbers)
     if n_numbers > MOST * n_values:
-        return _role_of_numbers(name, numbers, n_values - n_numbers)
-    role = _role_of_strings(name, values)
-    return replace(role, doubt=_doubt(numbers, values, role)) if role.kind == "category" else role
+        return _kind_of_numbers(name, numbers, n_values - n_numbers)
+    column = _kind_of_strings(name, values)
+    return replace(column, doubt=_doubt(numbers, values, column)) if column.kind == "category" else column
 
 
 def _check_type(source: Series, target: Series) -> None:
@@ -109,22 +109,22 @@ def _check_type(source: Series, target: Series) -> None:
         )
 
 
-def _role_of_numbers(name: str, numbers: list[Series], n_others: int) -> Role:
+def _kind_of_numbers(name: str, numbers: list[Series], n_others: int) -> Column:
     import polars as pl
 
     if pl.concat(numbers).drop_nulls().n_unique() < 2:
-        return Role(name, "constant", "one value")
+        return Column(name, "constant", "one value")
     if all(map(_counts_rows, numbers)):
-        return Role(name, "identifier", "row numbers")
-    return Role(name, "number", f"{n_others} value(s) that are not numbers" if n_others else "numbers")
+        return Column(name, "identifier", "row numbers")
+    return Column(name, "number", f"{n_others} value(s) that are not numbers" if n_others else "numbers")
 
 
-def _doubt(numbers: list[Series], values: list[Series], role: Role) -> str:
+def _doubt(numbers: list[Series], values: list[Series], column: Column) -> str:
     """Return why a column of categories may be something else."""
     shares = [(own.len() - own.null_count()) / max(1, len(given)) for own, given in zip(numbers, values, strict=True)]
     if max(shares) > MOST and min(shares) <= MOST and all(map(len, values)):
         return "has numbers in only one file: write them as 1234.5 in both"
-    if NUMBER_HINT in role.reason:
+    if NUMBER_HINT in column.reason:
         return "looks like numbers in another notation: write them as 1234.5"
     if all(map(len, values)) and set(values[0].unique()).isdisjoint(values[1].unique()):
         return "the two files share none of its values"
@@ -153,7 +153,7 @@ def as_numbers(series: Series) -> Series:
     return numbers.set(~numbers.is_finite(), None)
 
 
-def _role_of_strings(name: str, of_files: list[Series]) -> Role:
+def _kind_of_strings(name: str, of_files: list[Series]) -> Column:
     import polars as pl
 
     values = pl.concat(of_files)
@@ -162,15 +162,15 @@ def _role_of_strings(name: str, of_files: list[Series]) -> Role:
         raise _dates(name)
     n_distinct = values.n_unique()
     if n_distinct < 2:
-        return Role(name, "constant", "one value")
+        return Column(name, "constant", "one value")
     words = int(sample.str.count_matches(r"\S+").sum()) / len(sample)
     if words >= TEXT_WORDS:
-        return Role(name, "text", f"{words:.0f} words a row")
+        return Column(name, "text", f"{words:.0f} words a row")
     numeric = n_distinct > FEW and int(sample.str.contains(AMOUNT).sum()) > MOST * len(sample)
     hint = NUMBER_HINT if numeric else ""
     if n_distinct > FEW and all(series.n_unique() > MOST * len(series) for series in of_files if len(series)):
-        return Role(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows{hint}")
-    return Role(name, "category", f"{n_distinct} distinct values{hint}")
+        return Column(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows{hint}")
+    return Column(name, "category", f"{n_distinct} distinct values{hint}")
 
 
 def _dates(name: str) -> ParameterError:

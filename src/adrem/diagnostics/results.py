@@ -1,4 +1,4 @@
-"""The parts of a diagnosis."""
+"""The result of a diagnosis, and its parts."""
 
 from __future__ import annotations
 
