@@ -35,7 +35,7 @@ def mean_shift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
 
 
 @pytest.mark.parametrize("adapts", [True, False])
-def test_it_is_saved_and_loaded_by_who_trusts_its_module(
+def test_example_method_is_saved_and_loaded_if_trusted(
     mean_shift: Any, blobs: DomainPair, tmp_path: Path, adapts: bool
 ) -> None:
     X_target = blobs.X_target if adapts else None
@@ -53,7 +53,7 @@ def test_it_is_saved_and_loaded_by_who_trusts_its_module(
 
 
 @pytest.mark.parametrize("trusted", [(), ("mean",), ("mean_shift.sub",), ("adrem",)])
-def test_its_module_is_not_imported_unless_it_is_named(
+def test_untrusted_module_is_not_imported(
     mean_shift: Any, blobs: DomainPair, tmp_path: Path, trusted: tuple[str, ...]
 ) -> None:
     save(mean_shift.MeanShift(C=0.1).fit(blobs.X_source, blobs.y_source), tmp_path / "model")
@@ -65,7 +65,7 @@ def test_its_module_is_not_imported_unless_it_is_named(
         load(tmp_path / "model", trusted_modules="mean_shift")
 
 
-def test_it_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
+def test_example_method_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
     candidates = {"mean shift": mean_shift.MeanShift(C=0.1), "source alone": SourceOnly(C=0.1)}
     search = AdREMCV(candidates, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     assert search.cv_results_["candidate"] == list(candidates)
@@ -73,7 +73,7 @@ def test_it_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
 
 
 @pytest.mark.usefixtures("mean_shift")
-def test_it_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
+def test_example_method_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
     [method] = find_methods("mean_shift:MeanShift")
     labels, model = method.label(blobs, 3)
     assert model.random_state == 3
@@ -90,7 +90,7 @@ def test_it_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.at_all:MeanShift", "mean_shift:MedianShift", "mean_shift:LinearBaseline.x"])
 @pytest.mark.usefixtures("mean_shift")
-def test_what_can_not_be_imported_is_named(name: str) -> None:
+def test_unimportable_method_is_named(name: str) -> None:
     [method] = find_methods(name)
     with pytest.raises(ParameterError, match=rf"The method {name} can't be imported: "):
         method.parameters()
@@ -98,7 +98,9 @@ def test_what_can_not_be_imported_is_named(name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("mean_shift")
-def test_it_is_benchmarked_on_the_command_line(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_method_is_benchmarked_on_command_line(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept_any_content(monkeypatch, "amazon-400")
     small = tuple(
         replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS

@@ -79,18 +79,18 @@ def _run(code: str, folder: Path, within: list[str]) -> str:
     return done.stdout
 
 
-def test_all_goes_without_a_word_to_the_network(tmp_path: Path) -> None:
+def test_package_makes_no_network_calls(tmp_path: Path) -> None:
     assert _run(WATCHED + USE, tmp_path, []).endswith("quiet\n")
     assert (tmp_path / "labels.csv").exists()
 
 
-def test_all_goes_where_there_is_no_network(tmp_path: Path) -> None:
+def test_package_works_without_network(tmp_path: Path) -> None:
     assert _run("attempts = []" + USE, tmp_path, _within()).endswith("quiet\n")
 
 
-def test_an_attempt_is_seen_and_refused(tmp_path: Path) -> None:
+def test_watcher_detects_network_calls(tmp_path: Path) -> None:
     assert "no network in this test" in _run(WATCHED + ASK + "assert attempts", tmp_path, [])
 
 
-def test_where_there_is_no_network_nobody_is_reached(tmp_path: Path) -> None:
+def test_isolated_process_reaches_no_network(tmp_path: Path) -> None:
     assert "unreachable" in _run(ASK, tmp_path, _within())

@@ -8,7 +8,7 @@ from adrem import AdREM, AdREMCV, baselines
 from adrem.registry import COMMAND_LINE_METHODS, DECLARATIONS, ESTIMATORS, METHODS, Declaration
 
 
-def test_names_are_unique_and_every_estimator_is_declared() -> None:
+def test_registry_names_are_unique_and_complete() -> None:
     assert len(METHODS) == len(DECLARATIONS)
     expected = {AdREM, AdREMCV, *(getattr(baselines, name) for name in baselines.__all__)}
     assert {estimator.load() for estimator in ESTIMATORS.values()} == expected
@@ -16,7 +16,7 @@ def test_names_are_unique_and_every_estimator_is_declared() -> None:
 
 
 @pytest.mark.parametrize("declared", DECLARATIONS, ids=lambda declared: declared.name)
-def test_parameters_are_those_of_the_estimator(declared: Declaration) -> None:
+def test_declared_parameters_exist_in_estimator(declared: Declaration) -> None:
     known = inspect.signature(declared.estimator.load()).parameters
     assert set(declared.params) <= set(known)
     assert declared.make(random_state=3).random_state == 3

@@ -27,7 +27,7 @@ cases = st.one_of(
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
 @given(cases)
-def test_an_answer_or_a_refusal(case: tuple[str, ...]) -> None:
+def test_malformed_input_gives_result_or_error(case: tuple[str, ...]) -> None:
     kind, _, *what = case
     try:
         MAKERS[kind](*what)

@@ -29,7 +29,7 @@ WIDE, NARROW = words(150), words(30)
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("data", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_equals_the_equations(data: Any, make: Any) -> None:
+def test_scl_equals_the_formulas(data: Any, make: Any) -> None:
     X_source, X_target = data
     model = SCL(n_pivots=6, min_count=5, n_components=4, ridge=0.5, scale=2.0, C=0.1, tol=1e-8)
     model.fit(make(X_source), Y, X_target=make(X_target))
@@ -60,7 +60,7 @@ def test_pivots_are_frequent_in_both_domains_and_informative() -> None:
     assert len(many.pivots_) == frequent.sum() // 2
 
 
-def test_mutual_information_is_scikit_learn_s() -> None:
+def test_mutual_information_equals_scikit_learn() -> None:
     present = rng.rand(60, 8) < np.linspace(0.0, 1.0, 8)
     labels = rng.randint(0, 3, 60)
     expected = mutual_info_classif(present, labels, discrete_features=True)
@@ -69,7 +69,7 @@ def test_mutual_information_is_scikit_learn_s() -> None:
 
 
 @pytest.mark.parametrize("case", ["rare", "always there", "nothing there"])
-def test_without_a_correspondence_it_is_the_classifier_of_the_source_and_says_so(case: str) -> None:
+def test_scl_without_pivots_warns_and_equals_source(case: str) -> None:
     X_source, X_target = NARROW
     min_count = 1000 if case == "rare" else 1
     if case == "always there":

@@ -10,7 +10,7 @@ from commands import Command
 pytestmark = pytest.mark.thorough
 
 
-def test_it_needs_nothing_and_leaves_a_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_writes_a_report_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, _ = adrem("demo")
     assert code == 0

@@ -53,7 +53,7 @@ def alike(model: AdREM, other: AdREM) -> None:
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("machine", ["gram", "rows"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_same_seed_gives_the_same_draws_and_labels(loss: Any, machine: Any, n_classes: int) -> None:
+def test_devices_give_equal_draws_and_labels(loss: Any, machine: Any, n_classes: int) -> None:
     data = make_blobs_shift(n_classes)
     models = [fitted(data, loss=loss, machine=machine, device=device) for device in ("torch-cpu", "cpu")]
     assert "on torch-cpu, 3 member(s) at a time" in models[0].machine_
@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_draws_and_labels(loss: Any, machine: Any, 
     ],
     ids=str,
 )
-def test_every_option_works_there_too(blobs: DomainPair, params: dict[str, Any]) -> None:
+def test_options_agree_between_devices(blobs: DomainPair, params: dict[str, Any]) -> None:
     models = [fitted(blobs, device=device, **params) for device in ("torch-cpu", "cpu")]
     if "class_prior" in params:  # its shares are a smooth function of scores that differ within the tolerance
         np.testing.assert_allclose(models[0].class_prior_, models[1].class_prior_, atol=0.02)
@@ -84,7 +84,7 @@ def test_every_option_works_there_too(blobs: DomainPair, params: dict[str, Any])
 
 
 @needs_torch
-def test_several_sources_and_a_fit_on_the_source_alone(blobs: DomainPair) -> None:
+def test_multiple_sources_agree_between_devices(blobs: DomainPair) -> None:
     X = np.concatenate([blobs.X_source, blobs.X_target])
     y = np.concatenate([blobs.y_source, np.full(45, -1)])
     domain = np.concatenate([np.arange(60) % 2, np.full(45, -1)])
@@ -98,7 +98,7 @@ def test_several_sources_and_a_fit_on_the_source_alone(blobs: DomainPair) -> Non
 
 @needs_torch
 @pytest.mark.parametrize("device", ["torch-cpu", "cpu"])
-def test_tensors_are_read_as_the_arrays_they_hold(blobs: DomainPair, device: Any) -> None:
+def test_tensors_are_read_like_arrays(blobs: DomainPair, device: Any) -> None:
     import torch
 
     model = fitted(blobs, device=device)
@@ -112,7 +112,7 @@ def test_tensors_are_read_as_the_arrays_they_hold(blobs: DomainPair, device: Any
 
 
 @needs_torch
-def test_sparse_rows_and_sparse_tensors(blobs: DomainPair) -> None:
+def test_sparse_rows_and_tensors_equal_dense(blobs: DomainPair) -> None:
     import torch
 
     dense = fitted(blobs, device="torch-cpu")
@@ -125,7 +125,7 @@ def test_sparse_rows_and_sparse_tensors(blobs: DomainPair) -> None:
 
 
 @needs_torch
-def test_half_as_many_members_go_where_memory_runs_out(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_memory_error_halves_group_size(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     from adrem.machines.torch.machine import TorchMachine
 
     expected, tried = fitted(blobs, device="torch-cpu", n_estimators=5), []
@@ -155,7 +155,7 @@ def on_gpu() -> bool:
 
 
 @pytest.mark.skipif(not on_gpu(), reason="there is no GPU")
-def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_out_of_memory_reduces_group_size(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     from adrem.machines.torch.machine import WORKSPACE
@@ -198,7 +198,7 @@ def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.
 
 
 @needs_torch
-def test_memory_of_the_device_is_told_before(blobs: DomainPair) -> None:
+def test_fit_memory_grows_with_n_estimators(blobs: DomainPair) -> None:
     small, large = (
         AdREM(device="torch-cpu", n_estimators=n).fit_memory(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
         for n in (1, 100)
@@ -206,7 +206,7 @@ def test_memory_of_the_device_is_told_before(blobs: DomainPair) -> None:
     assert 0 < small < large
 
 
-def test_what_is_missing_is_told_before_any_work(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torch_or_gpu_raises_before_fitting(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.algorithm.estimator.fit_members", None)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "torch", None)
@@ -222,7 +222,7 @@ def test_what_is_missing_is_told_before_any_work(blobs: DomainPair, monkeypatch:
             fitted(blobs, device="torch-cpu", kernel="rbf")
 
 
-def test_pytorch_is_not_imported_unless_asked_for() -> None:
+def test_torch_is_imported_only_on_request() -> None:
     script = (
         "import sys, numpy as np; from adrem import AdREM\n"
         "X = np.random.default_rng(0).standard_normal((20, 3)); y = np.arange(20) % 2\n"

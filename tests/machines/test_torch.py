@@ -52,7 +52,9 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
 @losses
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_classes: int, intercept: bool) -> None:
+def test_device_solution_equals_cpu_solution(
+    device: str, path: str, loss: str, n_classes: int, intercept: bool
+) -> None:
     X, y, counts = make_problem(n_classes)
     labels, weights = np.stack([y, y[::-1]]), np.stack([counts, counts[::-1]])
     found, expected = (build(where, path, X, n_classes, loss, fit_intercept=intercept) for where in (device, "cpu"))
@@ -73,7 +75,7 @@ def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_cla
 @devices
 @paths
 @losses
-def test_any_warm_start_ends_at_the_cold_optimum(device: str, path: str, loss: str) -> None:
+def test_warm_start_reaches_cold_start_optimum(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, np.ones(N_ROWS), 0.5)
@@ -88,7 +90,7 @@ def test_any_warm_start_ends_at_the_cold_optimum(device: str, path: str, loss: s
 @devices
 @paths
 @losses
-def test_float32_rows_keep_their_type_and_the_optimum(device: str, path: str, loss: str) -> None:
+def test_float32_input_keeps_type_and_optimum(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     narrow, wide = (build(device, path, X.astype(dtype), 3, loss) for dtype in (np.float32, np.float64))
     first, second = (machine.solve(y, counts, 0.5) for machine in (narrow, wide))
@@ -102,9 +104,7 @@ def test_float32_rows_keep_their_type_and_the_optimum(device: str, path: str, lo
 
 @devices
 @losses
-def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
-    device: str, loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sparse_and_dense_gram_matrices_agree(device: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
     solutions = [
@@ -119,7 +119,9 @@ def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
 @devices
 @losses
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_rows_in_blocks_equal_cpu_solution(
+    device: str, loss: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 300)) * (rng.random((700, 300)) < 0.05)
     X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature of every row, and rows that have no other
@@ -139,7 +141,7 @@ def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypa
 @devices
 @paths
 @losses
-def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str, loss: str) -> None:
+def test_rescaled_start_fits_rescaled_problem(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, counts, 0.01)
@@ -153,7 +155,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
 @devices
 @paths
 @losses
-def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconverged_problems_are_counted(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build(device, path, X, 3, loss, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
@@ -162,9 +164,7 @@ def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, mon
 
 @devices
 @paths
-def test_where_single_precision_does_not_reach_the_tolerance_it_is_given_up_near_the_optimum(
-    device: str, path: str
-) -> None:
+def test_float32_failure_is_near_the_optimum(device: str, path: str) -> None:
     X, y, _ = make_problem(3)
     X = np.random.default_rng(0).standard_normal((N_ROWS, 8)) + np.eye(3, 8)[y]
     narrow, wide = (build(device, path, X.astype(dtype), 3, "log_loss") for dtype in (np.float32, np.float64))
@@ -179,7 +179,7 @@ def test_where_single_precision_does_not_reach_the_tolerance_it_is_given_up_near
 @devices
 @paths
 @losses
-def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str, loss: str) -> None:
+def test_zero_weights_give_the_zero_classifier(device: str, path: str, loss: str) -> None:
     X, y, _ = make_problem(3)
     machine = build(device, path, X, 3, loss)
     solution = machine.solve(y, np.zeros(N_ROWS), 1.0)
@@ -187,7 +187,7 @@ def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str
     np.testing.assert_array_equal(machine.weights(solution)[0], 0.0)
 
 
-def test_the_path_is_chosen_by_the_shape() -> None:
+def test_path_depends_on_shape_and_memory() -> None:
     few, many = Outline.of(np.zeros((10, 5))), Outline.of(np.zeros((20_000, 5), np.float32))
     sparse, more = (Outline.of(sp.csr_array((n, 5), dtype=np.float32)) for n in (5_000, 20_000))
     assert choose_device_path(few, "auto", 2**30).name == "gram"
@@ -202,7 +202,7 @@ def test_the_path_is_chosen_by_the_shape() -> None:
 
 
 @paths
-def test_as_many_members_as_the_memory_holds(path: str) -> None:
+def test_members_that_fit_depends_on_memory(path: str) -> None:
     X, _, _ = make_problem(3)
     machine: Any = build("torch-cpu", path, X, 3, "hinge", work=Work(3, 11))
     assert machine.group_size == 11
@@ -219,7 +219,7 @@ def test_as_many_members_as_the_memory_holds(path: str) -> None:
 @gpu
 @paths
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
+def test_triton_steps_equal_plain_steps(path: str, dtype: Any) -> None:
     from adrem.machines.torch import steps as _steps
     from adrem.machines.torch import triton as _triton
 

@@ -32,7 +32,7 @@ def mean_accuracy(method: str, protocol: str, repeats: int = 1) -> float:
     return 100 * float(np.mean(accuracies))
 
 
-def test_coral_on_similarities_is_the_published_one_pair_by_pair() -> None:
+def test_coral_similarity_pairs_equal_published_values() -> None:
     """Sun et al. 2016, table 3: their program has no chance in it, but for the folds."""
     protocol = BY_NAME["office-caltech-full/surf"]
     data = load(protocol.data)
@@ -43,7 +43,7 @@ def test_coral_on_similarities_is_the_published_one_pair_by_pair() -> None:
         assert 100 * np.mean(model.transduction_ == y_target) == pytest.approx(accuracy, abs=0.3)
 
 
-def test_coral_with_the_full_source() -> None:
+def test_coral_mean_with_full_source_equals_published() -> None:
     assert mean_accuracy("coral-similarity", "office-caltech-full/surf") == pytest.approx(48.8, abs=0.7)
 
 
@@ -51,7 +51,7 @@ def test_coral_with_the_full_source() -> None:
     ("method", "published", "within"),
     [("coral-similarity", 46.7, 1.0), ("sa-similarity", 45.9, 2.0), ("gfk-similarity", 43.4, 2.5), ("tca", 45.7, 2.5)],
 )
-def test_the_standard_protocol(method: str, published: float, within: float) -> None:
+def test_standard_protocol_means_equal_published(method: str, published: float, within: float) -> None:
     """Twenty repetitions are in docs/results; over three the mean varies by about 0.4."""
     accuracy = mean_accuracy(method, "office-caltech-standard/surf", repeats=3)
     assert accuracy == pytest.approx(published, abs=within + 0.8)
@@ -60,7 +60,7 @@ def test_the_standard_protocol(method: str, published: float, within: float) -> 
 @pytest.mark.parametrize(
     ("method", "published", "within"), [("coral-similarity", 78.0, 1.5), ("scl", 76.7, 2.0), ("kmm", 77.8, 2.0)]
 )
-def test_amazon_with_400_features(method: str, published: float, within: float) -> None:
+def test_amazon_400_means_equal_published(method: str, published: float, within: float) -> None:
     """As above; over three repetitions the mean varies by about 0.6."""
     accuracy = mean_accuracy(method, "amazon-standard/400", repeats=3)
     assert accuracy == pytest.approx(published, abs=within + 0.8)
@@ -81,7 +81,7 @@ print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) /
 
 
 @pytest.mark.parametrize("method", ["gfk", "scl", "soft-em", "flda-q"])
-def test_two_gigabytes_are_enough_for_all_features(method: str) -> None:
+def test_baselines_need_less_than_two_gigabytes(method: str) -> None:
     """The paper found that such methods run out of memory there; benchmarks/baselines.py measures all of them."""
     command = [sys.executable, "-c", MEMORY, method]
     peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

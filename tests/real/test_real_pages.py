@@ -19,7 +19,7 @@ def needs_data(page: Path) -> bool:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if needs_data(page)], ids=lambda page: page.name)
-def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
+def test_blocks_needing_data_run_as_documented(page: Path, tmp_path: Path) -> None:
     if page.name in READERS_HAVE:
         READERS_HAVE[page.name](tmp_path)
     reader = Reader(page, tmp_path)

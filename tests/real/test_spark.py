@@ -32,7 +32,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return start_spark("local[2]", tmp_path_factory.mktemp("spark"), **settings)
 
 
-def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
+def test_spark_accuracy_is_close_to_local(spark: Any, data: DomainPair) -> None:
     from adrem.spark import AdREM
 
     frame = table(spark, data).coalesce(2).persist()
@@ -44,7 +44,7 @@ def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
 
 
 @pytest.mark.nightly  # takes minutes
-def test_three_members_of_the_svm_are_within_a_point_of_the_local_ones(spark: Any, data: DomainPair) -> None:
+def test_spark_svm_ensemble_is_close_to_local(spark: Any, data: DomainPair) -> None:
     from adrem.spark import AdREM
 
     frame = table(spark, data).coalesce(2).persist()

@@ -77,20 +77,20 @@ def at_home(noise: DomainPair) -> AdREM:
 
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("name", SIDE_BY_SIDE)
-def test_a_cluster_changes_no_bit(name: str) -> None:
+def test_cluster_fit_equals_local_fit(name: str) -> None:
     with joblib.parallel_config("dask"):
         assert answer(name).digest == here(name).digest
 
 
 @pytest.mark.usefixtures("cluster")
-def test_fits_on_the_workers_themselves_change_no_bit() -> None:
+def test_fits_on_workers_equal_local_fits() -> None:
     with joblib.parallel_config("dask"):
         found: list[Answer] = Parallel()(delayed(answer)(name) for name in SIDE_BY_SIDE)
     assert [theirs.digest for theirs in found] == [here(name).digest for name in SIDE_BY_SIDE]
 
 
 @pytest.mark.parametrize("machine", ["gram", "rows"])
-def test_the_rows_travel_once_to_each_worker(cluster: Cluster, machine: Any) -> None:
+def test_rows_are_sent_once_to_each_worker(cluster: Cluster, machine: Any) -> None:
     data = make_wide()
     cluster.client.run(count_arrivals)
     model = AdREM(C=0.1, n_iter=2, n_estimators=40, machine=machine, random_state=0)
@@ -101,16 +101,14 @@ def test_the_rows_travel_once_to_each_worker(cluster: Cluster, machine: Any) -> 
     assert_same(found, fit_here(model, data))
 
 
-def test_nothing_is_left_on_the_workers(cluster: Cluster) -> None:
+def test_no_data_remain_on_workers(cluster: Cluster) -> None:
     fit_there(AdREM(C=0.1, n_iter=2, random_state=0), make_wide())
     wait_until(lambda: not any(cluster.client.has_what().values()))
 
 
 # What becomes of workers is logged as an error, by them and by the scheduler.
 @pytest.mark.parametrize("n_workers", [1, 2])
-def test_workers_that_are_killed_cost_time_and_nothing_else(
-    cluster: Cluster, noise: DomainPair, at_home: AdREM, n_workers: int
-) -> None:
+def test_fit_survives_killed_workers(cluster: Cluster, noise: DomainPair, at_home: AdREM, n_workers: int) -> None:
     with cluster.killing(n_workers) as killed:
         found = fit_there(LONG, noise)
     assert len(killed) == n_workers
@@ -118,13 +116,13 @@ def test_workers_that_are_killed_cost_time_and_nothing_else(
     assert_same(found, at_home)
 
 
-def test_workers_that_always_die_are_told(cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_raises_when_workers_die(cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.runtime.cluster.MAX_LOSSES", 0)
     with pytest.raises(ClusterError, match="All workers of the cluster died"), cluster.killing(2):
         fit_there(LONG, noise)
 
 
-def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_that_kills_its_worker_ends_with_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import KilledWorker
 
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
@@ -136,7 +134,7 @@ def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monk
     assert isinstance(outcome, KilledWorker)
 
 
-def test_another_version_on_a_worker_is_told(cluster: Cluster, two_blobs: DomainPair) -> None:
+def test_worker_version_mismatch_raises_cluster_error(cluster: Cluster, two_blobs: DomainPair) -> None:
     try:
         cluster.client.run(setattr, cluster_module, "VERSION", "0.0.1")
         with pytest.raises(ClusterError, match=r"A worker has adrem 0\.0\.1, but .* is needed"):
@@ -146,7 +144,7 @@ def test_another_version_on_a_worker_is_told(cluster: Cluster, two_blobs: Domain
 
 
 @pytest.mark.usefixtures("cluster")
-def test_progress_is_shown(two_blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_remote_steps(two_blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     fit_there(AdREM(C=0.1, n_iter=3, n_estimators=16, verbose=1, random_state=0), two_blobs)
@@ -180,7 +178,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
-def test_ctrl_c_ends_the_work_on_the_workers_too(tmp_path: Any) -> None:
+def test_ctrl_c_stops_work_on_workers(tmp_path: Any) -> None:
     pytest.importorskip("distributed")
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)

@@ -20,7 +20,7 @@ pytestmark = [
 TESTS = Path(__file__).parents[1]
 
 
-def test_a_killed_executor_does_not_change_the_result(tmp_path: Path) -> None:
+def test_killed_executor_keeps_the_result(tmp_path: Path) -> None:
     script = TESTS / "spark" / "kill_executor.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(TESTS)])}
     result = subprocess.run(

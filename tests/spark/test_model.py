@@ -40,7 +40,7 @@ def adapted(request: pytest.FixtureRequest, spark: Any) -> tuple[Any, Any, Domai
     return adrem.fit(frame), frame, data
 
 
-def test_the_vote_is_that_of_the_local_one(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
+def test_spark_votes_equal_local_tally(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
     model = adapted[0]
     rows = RandomState(0).standard_normal((1000, model.numFeatures))  # about the border, so that members disagree
     frame = spark.createDataFrame(list(enumerate(vectors(rows))), ["number", "features"])
@@ -54,14 +54,14 @@ def test_the_vote_is_that_of_the_local_one(adapted: tuple[Any, Any, DomainPair],
     assert np.any(said.votes.max(axis=1) == 1)  # else the tie-break was not asked
 
 
-def test_what_it_says_about_itself(adapted: tuple[Any, Any, DomainPair]) -> None:
+def test_model_properties_have_expected_values(adapted: tuple[Any, Any, DomainPair]) -> None:
     model, _, data = adapted
     assert model.classes == LABELS[model.numClasses]
     assert model.numFeatures == data.X_source.shape[1]
     assert model.getC() == 0.1
 
 
-def test_columns_are_not_overwritten(adapted: tuple[Any, Any, DomainPair]) -> None:
+def test_transform_rejects_existing_and_missing_columns(adapted: tuple[Any, Any, DomainPair]) -> None:
     model, frame, _ = adapted
     with pytest.raises(ValueError, match="already has a column votes"):
         model.transform(frame.withColumnRenamed("truth", "votes"))
@@ -69,7 +69,7 @@ def test_columns_are_not_overwritten(adapted: tuple[Any, Any, DomainPair]) -> No
         model.transform(frame.drop("features"))
 
 
-def test_a_model_is_read_as_it_was_written(adapted: tuple[Any, Any, DomainPair], tmp_path: Path) -> None:
+def test_model_round_trip_keeps_predictions(adapted: tuple[Any, Any, DomainPair], tmp_path: Path) -> None:
     from adrem.spark import AdREMModel
 
     model, frame, _ = adapted
@@ -83,7 +83,7 @@ def test_a_model_is_read_as_it_was_written(adapted: tuple[Any, Any, DomainPair],
         assert column(again.transform(frame), name) == column(model.transform(frame), name)
 
 
-def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> None:
+def test_estimator_round_trip_keeps_parameters(spark: Any, tmp_path: Path) -> None:
     from adrem.spark import AdREM
 
     path = str(tmp_path / "estimator")
@@ -95,7 +95,7 @@ def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> N
     assert spark.read.text(f"{path}/metadata").first()[0].find('"class":"adrem.spark.AdREM"') > 0
 
 
-def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
+def test_load_rejects_other_class_or_format(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
     from pyspark.ml.feature import Tokenizer
     from pyspark.sql import functions as sf
 
@@ -119,7 +119,7 @@ def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair],
             reader.load(str(tmp_path / "other"))
 
 
-def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:
+def test_pipeline_can_be_saved_and_fitted(spark: Any, tmp_path: Path) -> None:
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import HashingTF, Tokenizer
 
@@ -143,7 +143,7 @@ def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:
     assert column(PipelineModel.load(str(tmp_path / "adapted")).transform(new), "prediction") == [1.0, 0.0]
 
 
-def test_vectors_of_another_length_are_told_of(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
+def test_transform_rejects_vectors_of_wrong_length(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
     from pyspark.ml.linalg import Vectors
 
     model = adapted[0]

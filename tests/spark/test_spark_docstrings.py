@@ -24,7 +24,7 @@ def example_of(home: Home) -> DocTest:
     return found
 
 
-def test_the_walk_finds_what_is_public() -> None:
+def test_public_names_are_found() -> None:
     assert set(map(name_of, HOMES)) == {
         "adrem.spark.AdREM",
         "adrem.spark.AdREMModel",
@@ -32,12 +32,12 @@ def test_the_walk_finds_what_is_public() -> None:
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstrings_are_in_the_form_of_numpydoc(home: Home) -> None:
+def test_docstrings_follow_numpydoc(home: Home) -> None:
     assert faults_of(home) == []
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstrings_have_an_example_that_runs(home: Home, spark: Any) -> None:  # noqa: ARG001 - started for them
+def test_docstring_examples_run(home: Home, spark: Any) -> None:  # noqa: ARG001 - started for them
     example = example_of(home)
     assert example.examples
     complaints: list[str] = []

@@ -15,7 +15,7 @@ needs_spark()
 pytestmark = pytest.mark.thorough
 
 
-def test_the_block_does_what_it_says(tmp_path: Path) -> None:
+def test_spark_block_runs_as_documented(tmp_path: Path) -> None:
     [block] = [block for block in blocks_of(ROOT / "docs" / "scale.md") if block.remark == "needs Spark"]
     lines = enumerate(block.text.splitlines(), start=1)
     said = [comments_of(block.text)[number] for number, line in lines if line.startswith("print(")]
