@@ -1,4 +1,4 @@
-"""The example of CONTRIBUTING, a method of another package: saved, loaded, searched, benchmarked."""
+"""Tests of the example method in CONTRIBUTING: saving, loading, searching and benchmarking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from adrem.exceptions import ParameterError, UnreadableModelError
 
 @pytest.fixture
 def mean_shift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module that CONTRIBUTING shows, as a module of somebody else."""
+    """The example of CONTRIBUTING as an importable module of another package."""
     [block] = [block for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.title == "mean_shift.py"]
     (tmp_path / "mean_shift.py").write_text(block.text, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -85,7 +85,7 @@ def test_example_method_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> Non
     sys.modules.pop("mean_shift")
     importlib.invalidate_caches()
     [method] = find_methods("mean_shift:MeanShift")
-    assert method.parameters()["code"] != before["code"]  # stored results are those of other code
+    assert method.parameters()["code"] != before["code"]  # changed code invalidates stored results
 
 
 @pytest.mark.parametrize("name", ["nowhere.at_all:MeanShift", "mean_shift:MedianShift", "mean_shift:LinearBaseline.x"])

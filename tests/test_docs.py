@@ -1,4 +1,4 @@
-"""The pages say what the files say."""
+"""Tests that the documentation pages match the stored results and the source."""
 
 from __future__ import annotations
 

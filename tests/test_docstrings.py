@@ -1,5 +1,5 @@
-"""What the package says of itself: every public name has a docstring in numpydoc's form,
-and every class and function an example that runs.
+"""Tests of the docstrings: every public name has one in numpydoc's format,
+and every class and function has an example that runs.
 
 The examples themselves are run by pytest's `--doctest-modules`.
 """
@@ -17,10 +17,10 @@ from pages import ROOT
 import adrem
 from adrem.reports import Report
 
-# PySpark is not installed everywhere: spark/test_spark_docstrings.py has what needs it.
+# PySpark is optional: spark/test_spark_docstrings.py tests adrem.spark.
 MODULES = [module for module in public_modules() if module != "adrem.spark"]
 EXPORTED = [thing for module in MODULES for thing in exported_by(module)]
-HOMES = homes_of([*EXPORTED, Report])  # which users are given, and need not import
+HOMES = homes_of([*EXPORTED, Report])  # users get a Report without importing its class
 
 
 @cache
@@ -56,7 +56,7 @@ def test_docstrings_have_examples(home: Home) -> None:
     assert name_of(home) in names_with_examples(home[0])
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != "adrem.cli"])  # which has its own help
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "adrem.cli"])  # has its own help
 def test_every_public_name_is_documented(module: str) -> None:
     page = (ROOT / "docs" / "api" / f"{module.rpartition('.')[2]}.md").read_text("utf-8")
     found = import_module(module)

@@ -1,4 +1,4 @@
-"""Same tomorrow: the labels that are written down, whatever runs the members, however often, with any versions."""
+"""Results equal the stored reference answers, for all backends, repetitions and library versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adrem import baselines
 
 WRITTEN = read()
 SIDE_BY_SIDE = [name for name, problem in PROBLEMS.items() if "n_jobs" in problem.model.get_params()]
-# Versions of the libraries below differ in the last bits, and what is made of them may differ a little more.
+# Library versions differ in the last bits, and decision values differ by a little more.
 NEAR = 10.0**-DIGITS
 
 here = functools.cache(answer)
@@ -35,7 +35,7 @@ def test_golden_file_covers_every_method() -> None:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_golden_labels_are_stable_to_perturbation(name: str) -> None:
-    """Or another machine might say otherwise: margins are wide, and moving every number a little changes little."""
+    """Margins are wide and small perturbations keep the labels, so that other machines give the same ones."""
     found, moved = here(name), answer(name, moved=MOVED)
     assert found.margins.min() > 1e-3
     assert found.text == moved.text

@@ -1,4 +1,4 @@
-"""Nothing but `adrem datasets fetch` ever asks the network: not an import, a fit, a page, nor the command line."""
+"""Only `adrem datasets fetch` uses the network: no import, fit, report or other command does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.thorough
 
-# Python itself tells of every attempt, also of those that a library makes past the module socket or keeps quiet about.
+# Audit events report every attempt, also those that bypass the module socket or whose errors are suppressed.
 WATCHED = """
 import sys
 ASKING = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
@@ -27,7 +27,7 @@ sys.addaudithook(refuse)
 USE = """
 import pkgutil, importlib, adrem
 for module in pkgutil.walk_packages(adrem.__path__, "adrem."):
-    # PyTorch and Spark are not installed everywhere, and Spark talks to its own machine.
+    # PyTorch and Spark are optional, and Spark connects to its own machine.
     if not {"__main__", "spark", "torch"} & set(module.name.split(".")):
         importlib.import_module(module.name)
 
@@ -64,7 +64,7 @@ except OSError as error:
 
 
 def _within() -> list[str]:
-    """The words that run a command where there is no network at all, if this machine can do that."""
+    """The command prefix that runs a process without network, if the system supports it."""
     words = ["unshare", "--net", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
         pytest.skip("this machine lets no process give up the network")

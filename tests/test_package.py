@@ -1,4 +1,4 @@
-"""What a user imports, and what importing costs."""
+"""Tests of the exported names and of the modules that importing loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every block of the README and of the pages does what it says, and every command that is not run exists."""
+"""Tests of README and documentation pages: blocks run as documented, and other commands exist."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_block_has_a_known_kind(page: Path) -> None:
 
 
 def commands_not_run() -> list[tuple[str, str]]:
-    """The commands in blocks that are not run, and those in the text, with the pages that they are from."""
+    """The commands in the text and in blocks that are not run, with their pages."""
     found = []
     for page in PAGES:
         for block in blocks_of(page):
@@ -68,7 +68,7 @@ def test_documented_commands_exist(page: str, command: str) -> None:
 
 
 def check_options(words: list[str]) -> None:
-    """Each word that names a command or an option of `adrem` does."""
+    """Check that each word is an existing command or option of `adrem`."""
     command: Any = typer.main.get_command(app)
     for word in words:
         if hasattr(command, "commands") and not word.startswith("-"):

@@ -1,4 +1,4 @@
-"""AdREM: the contract of a scikit-learn classifier, and the promises of the method."""
+"""Tests of `AdREM`: the scikit-learn contract and the properties of the method."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.exceptions import LostClassWarning, PrecisionWarning
 from adrem.machines.regularization import select_c
 
-# As for scikit-learn's own LinearSVC: a training stops within tol of the optimum, on a way that depends on the rows.
+# As in LinearSVC of scikit-learn: training stops within tol of the optimum, on a path that depends on the rows.
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
     "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
@@ -69,7 +69,7 @@ def test_input_forms_give_the_same_model(blobs: DomainPair, make: Any, loss: Any
 
 
 def test_fit_equals_transcribed_algorithm_1(blobs: DomainPair) -> None:
-    """One member against a plain transcription on liblinear, copies and all, with the same draws."""
+    """One member equals a direct transcription of algorithm 1 with liblinear on repeated rows and the same draws."""
     model = AdREM(C=0.1, n_iter=5, n_estimators=1, tol=1e-7, random_state=3, store_path=True)
     model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
 
@@ -229,7 +229,7 @@ def test_fit_leaves_inputs_and_global_state_unchanged(blobs: DomainPair, make: A
     arrays = [y, weight, *([X.data, X_target.data] if sp.issparse(X) else [X, X_target])]
     for array in arrays:
         array.flags.writeable = False
-    state, config = np.random.get_state(legacy=False), sklearn.get_config()  # noqa: NPY002 - it is what must not change
+    state, config = np.random.get_state(legacy=False), sklearn.get_config()  # noqa: NPY002 - must not change
     model = AdREM(n_iter=3).fit(X, y, X_target=X_target, sample_weight=weight)
     model.predict(X_target)
     assert sklearn.get_config() == config

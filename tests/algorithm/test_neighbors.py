@@ -1,4 +1,4 @@
-"""Target rows lean on those nearest to them, where rows that are alike have the same label."""
+"""Tests of the parameter `neighbors`: scores of target rows are averaged with those of their nearest neighbors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
 
 
 def noisy_signs(seed: int = 0) -> DomainPair:
-    """Two classes that a line tells apart and neighbours do not: one feature in a hundred has to do with them."""
+    """Two linearly separable classes that neighbors do not reveal: one of a hundred features is informative."""
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(600, 100))
     y = (X[:, 0] > 0).astype(int)
@@ -34,7 +34,7 @@ def noisy_signs(seed: int = 0) -> DomainPair:
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_nearest_equals_scikit_learn_on_centred_rows(form: Any) -> None:
-    rows = np.random.RandomState(0).normal(loc=3.0, size=(2100, 7))  # more than are compared at a time
+    rows = np.random.RandomState(0).normal(loc=3.0, size=(2100, 7))  # more rows than one block holds
     rows[rows < 2.0] = 0.0
     search = NearestNeighbors(n_neighbors=5, metric="cosine").fit(rows - rows.mean(axis=0))
     expected = np.sort(search.kneighbors(return_distance=False), axis=1)
@@ -82,7 +82,7 @@ def test_auto_disables_neighbors_for_extreme_row_counts(monkeypatch: pytest.Monk
 
 
 def test_neighbors_do_not_lower_accuracy_between_clusters() -> None:
-    """A long cluster reaches over the source's border: its far end has neighbours on the right side."""
+    """A long target cluster crosses the source's decision boundary; neighbors connect its far end to the right side."""
     rng = np.random.RandomState(0)
     y = np.repeat([0, 1], 150)
     source = np.column_stack([np.where(y == 1, 2.0, -2.0), np.zeros(300)]) + 0.5 * rng.normal(size=(300, 2))
@@ -136,5 +136,5 @@ def test_fit_rejects_invalid_neighbors() -> None:
 def test_nearest_is_independent_of_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.RandomState(0).normal(size=(500, 4))
     expected = np.sort(nearest(rows, 3), axis=1)
-    monkeypatch.setattr(_neighbors, "MAX_TARGET_ROWS", 5)  # ten rows at a time
+    monkeypatch.setattr(_neighbors, "MAX_TARGET_ROWS", 5)  # blocks of ten rows
     np.testing.assert_array_equal(np.sort(nearest(rows, 3), axis=1), expected)

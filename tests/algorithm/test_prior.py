@@ -1,4 +1,4 @@
-"""The shares of the classes in the target are found without its labels."""
+"""Tests of `class_prior="estimate"`: target class shares are estimated without target labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ shares_of_classes = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=6).filter
 
 
 def skewed(n_classes: int, kept: float, seed: int = 0) -> DomainPair:
-    """Overlapping classes, of the first of which the target has only a part."""
+    """Overlapping classes; only a fraction of the first class is kept in the target."""
     rng = np.random.RandomState(seed)
     y = np.arange(300 * n_classes) % n_classes
     centres = 2.2 * np.eye(n_classes, 8)
@@ -80,7 +80,7 @@ def test_smoothed_shares_are_positive_distributions(parts: list[float]) -> None:
 
 @given(st.floats(0.05, 0.95), st.floats(0.3, 0.7))
 def test_most_likely_shares_recover_the_true_share(share: float, base: float) -> None:
-    """Rows of two normal distributions, posteriors as they are for other shares than theirs."""
+    """Rows of two normal distributions, with posteriors computed for different class shares."""
     rng = np.random.RandomState(0)
     n = 4000
     x = np.where(np.arange(n) < share * n, 1.5, -1.5) + rng.normal(size=n)
@@ -154,7 +154,7 @@ def test_estimated_prior_is_saved_with_the_model(tmp_path: Path) -> None:
     again = load(tmp_path / "m")
     for name in ("class_prior_", "class_prior_interval_", "class_prior_check_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(again, name))
-    # A fit that estimates nothing forgets the interval of an earlier one.
+    # A fit without estimation removes the interval of an earlier fit.
     model.set_params(class_prior="uniform").fit(data.X_source, data.y_source, X_target=data.X_target)
     assert not hasattr(model, "class_prior_interval_")
 

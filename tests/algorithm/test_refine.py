@@ -1,4 +1,4 @@
-"""After the last draw the labels settle, and the loss they settle by never rises."""
+"""Tests of the parameter `refine`: further iterations on all rows never raise the balanced loss."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_refinement_continues_after_the_last_iteration() -> None:
 
 
 def test_refinement_stops_at_a_fixed_point() -> None:
-    """A fixed point: another step from there changes nothing."""
+    """More allowed steps do not change a model that has stopped at a fixed point."""
     data = make_blobs_shift()
     model = fitted(data, refine=50, tol=1e-4, n_estimators=1)
     [reason] = model.termination_

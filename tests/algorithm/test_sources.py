@@ -1,4 +1,4 @@
-"""Several sources: what each counts, and what is told of each."""
+"""Tests of several sources: their weights and the losses recorded for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adrem.baselines import SourceOnly
 
 
 def tables() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-    """Two sources of 39 and 21 rows, named 3 and 7, and a target, all mixed."""
+    """Two sources of 39 and 21 rows, named 3 and 7, and a target, in shuffled order."""
     data = make_blobs_shift()
     X = np.concatenate([data.X_source, data.X_target])
     y = np.concatenate([data.y_source, np.full(len(data.X_target), -1)])
@@ -63,7 +63,7 @@ def test_history_records_loss_per_source() -> None:
     model = fitted()
     np.testing.assert_array_equal(model.sources_, [3, 7])
     assert all(len(entry["source_losses"]) == 2 for entry in model.history_)
-    # What counts more is fitted better.
+    # A source with more weight is fitted better.
     heavy, light = (fitted(source_weight={3: 1.0, 7: w}).history_[0]["source_losses"][1] for w in (100.0, 0.01))
     assert heavy < light
 

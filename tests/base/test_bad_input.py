@@ -1,4 +1,4 @@
-"""Whatever is fed, the answer is right or the refusal is clear: a sample of what `make torture` tries in full."""
+"""Malformed input gives a correct result or a clear error: a sample of the cases that `make torture` runs in full."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def test_malformed_input_gives_result_or_error(case: tuple[str, ...]) -> None:
     try:
         MAKERS[kind](*what)
     except (UnfitError, ImportError, ValueError, TypeError):
-        assume(False)  # there is no such table
+        assume(False)  # this combination can't be built
     assert outcome_of(SEPARATOR.join(case)) in GOOD

@@ -1,4 +1,4 @@
-"""AdREM among skada's pipelines, scorers and splitters, and inside scikit-learn's own."""
+"""Tests of `AdREM` in pipelines, scorers and splitters of skada and scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarni
 
 @pytest.fixture(scope="module")
 def skada() -> Iterator[Any]:
-    """Skada switches metadata routing on for the whole process when it is imported: undone here."""
+    """Importing skada enables metadata routing for the whole process; this restores the configuration."""
     config = sklearn.get_config()
     module = pytest.importorskip("skada", reason="skada is not installed")
     sklearn.set_config(**config)
@@ -31,7 +31,7 @@ def skada() -> Iterator[Any]:
 
 @pytest.fixture
 def table() -> tuple[Any, Any, Any]:
-    """Both domains in one table, interleaved, target labels masked."""
+    """Both domains in one table, interleaved, with masked target labels."""
     data = make_blobs_shift(n_source=90, n_target=90)
     X, y = np.concatenate([data.X_source, data.X_target]), np.concatenate([data.y_source, data.y_target])
     domain = np.repeat([1, -2], [90, 90])

@@ -1,4 +1,4 @@
-"""Everything that is wrong gets a message that names the fix, before any work is done."""
+"""Tests of input validation: errors are raised before training and say how to fix the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods in coordinates beside the same methods written down directly, features by features."""
+"""Alignment baselines, which work in coordinates of the rows' span, equal direct implementations on all features."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def subspace_maps(X_source: Array, X_target: Array) -> tuple[Array, Array]:
 
 
 def gfk_maps(X_source: Array, X_target: Array) -> tuple[Array, Array]:
-    """A root of the kernel, integrated numerically along the geodesic."""
+    """A square root of the geodesic flow kernel, which is integrated numerically."""
     own, other = directions(X_source, 4), directions(X_target, 4)
     kernel = integrate_geodesic(own, other)
     values, vectors = np.linalg.eigh(kernel)
@@ -160,7 +160,7 @@ def test_dimension_of_disagreement_finds_first_orthogonal_direction() -> None:
 
 
 def test_stable_dimension_finds_last_wide_gap() -> None:
-    rows = np.sqrt(100.0) * np.eye(5)  # squared lengths of 100
+    rows = np.sqrt(100.0) * np.eye(5)  # squared norms of 100
     needed = (1 + np.sqrt(np.log(20.0) / 2)) * 16 * np.arange(1, 6) ** 1.5 * 100 / (1e6 * np.sqrt(5))
     gaps = needed * [2.0, 0.5, 1.01, 0.99, 0.5]
     assert stable_dimension(np.cumsum(gaps[::-1])[::-1], rows) == 3

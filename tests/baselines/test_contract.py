@@ -1,4 +1,4 @@
-"""Every baseline keeps the contract of the package."""
+"""Tests that every baseline follows the estimator contract of the package."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ EVERY_FORM = [
     KMM(kernel="linear"),
     *(method(form=form) for method in ALIGNMENTS for form in ("similarity", "nearest")),
 ]
-# The forms of an alignment differ in what comes after it, which they share.
+# The forms of an alignment method differ only in the classifier after it, which the methods share.
 CHECKED = [*(method() for method in METHODS), CORAL(form="similarity"), CORAL(form="nearest"), FLDA(loss="squared")]
-# As for scikit-learn's LinearSVC.
+# As in LinearSVC of scikit-learn.
 EXPECTED_FAILURES = {
     f"check_sample_weight_equivalence_on_{kind}_data": "weights are not copies: folds and iterations differ"
     for kind in ("dense", "sparse")
@@ -53,7 +53,7 @@ def test_methods_cover_all_exported_baselines() -> None:
 
 
 def fixed(model: Any) -> Any:
-    """With a seed, and the C given: folds are drawn from what is there, and few rows are."""
+    """The estimator with a seed and a fixed C: there are too few rows for cross-validation."""
     return sklearn.clone(model).set_params(C=0.1, random_state=0)
 
 
@@ -114,7 +114,7 @@ def test_predict_proba_sums_to_one_and_matches_predict(model: Any, two_blobs: Do
         fitted = fixed(model).fit(data.X_source, data.y_source, X_target=data.X_target)
         shares = fitted.predict_proba(data.X_target)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-        if getattr(model, "form", None) != "similarity":  # one-vs-one votes may tie where shares do not
+        if getattr(model, "form", None) != "similarity":  # one-vs-one votes may tie where probabilities do not
             np.testing.assert_array_equal(fitted.classes_[shares.argmax(axis=1)], fitted.transduction_)
 
 
@@ -176,7 +176,7 @@ def test_failed_refit_leaves_model_unfitted(model: Any, blobs: DomainPair) -> No
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
 def test_metadata_routing_keeps_the_result(model: Any, blobs: DomainPair) -> None:
-    """skada turns it on for everybody."""
+    """Importing skada enables metadata routing for the whole process."""
     models = []
     for routing in (False, True):
         with sklearn.config_context(enable_metadata_routing=routing):

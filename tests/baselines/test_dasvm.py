@@ -41,17 +41,17 @@ def test_multiclass_equals_separate_binary_problems(blobs: DomainPair) -> None:
 
 
 def test_exchange_moves_the_expected_rows() -> None:
-    """Five rows of the source and five of the target, and scores that were thought up."""
+    """One exchange step by hand: five source rows, five target rows and made-up scores."""
     problem = _Problem(np.array([True, True, True, False, False]), 5)
     source = [2.0, 0.5, 0.1, -3.0, -1.0]
-    # In the margin: rows 0 and 1 above, 2 below; 3 and 4 lie outside. The furthest joins on either side.
+    # Target rows 0 and 1 lie in the upper margin, 2 in the lower, 3 and 4 outside. The furthest joins on each side.
     assert problem.exchange(np.array([*source, 0.2, 0.9, -0.5, 1.5, -2.0]), step=1, few=1) == 0
     assert problem.used.tolist() == [False, True, True, False, True, False, True, True, False, False]
     assert problem.labels[5:].tolist() == [True, True, False, True, False]
-    # Row 1 has changed sides and leaves; row 0 joins; one row of the source leaves above, none below.
+    # Row 1 has changed sides and leaves; row 0 joins; one source row leaves on the upper side, none on the lower.
     assert problem.exchange(np.array([*source, 0.2, -1.2, -0.5, 1.5, -2.0]), step=1, few=1) == 1
     assert problem.used.tolist() == [False, False, True, False, True, True, False, True, False, False]
-    # Nobody in the margin: a row of the source leaves on either side, and then there are none.
+    # No row lies in the margin: one source row leaves on each side, until none is left.
     for _ in range(2):
         assert not problem.stopped
         problem.exchange(np.array([*source, 1.2, -1.2, -0.5, 1.5, -2.0]), step=1, few=1)

@@ -18,7 +18,7 @@ SIGNS = 2.0 * Y - 1.0
 
 
 def counts(n_features: int) -> tuple[Any, Any]:
-    """Counts of terms, rarer in the target and some not there at all."""
+    """Term counts; terms are rarer in the target, and some are absent there."""
     X_source = rng.poisson(1.0, (40, n_features)) * (rng.rand(n_features) + 0.5)
     X_source[:, : n_features // 2] += Y[:, None]
     kept = rng.rand(30, n_features) < np.linspace(0.2, 1.0, n_features)
@@ -31,7 +31,7 @@ WIDE, NARROW = counts(70), counts(12)
 
 
 def written_out(loss: str, w: Any, X_source: Any, X_target: Any, C: float) -> float:
-    """The expected loss of the docstring, feature by feature; w is zero where the target has nothing."""
+    """The expected loss of the docstring, computed per feature; w is zero for features absent from the target."""
     s, t = np.mean(X_source != 0, axis=0), np.mean(X_target != 0, axis=0)
     rates = np.maximum(0.0, 1.0 - t / s)
     variances = np.where(rates < 1, X_source**2 * rates / np.where(rates < 1, 1 - rates, 1.0), 0.0) @ w**2
@@ -94,7 +94,7 @@ def test_dropout_shrinks_the_feature_weight(loss: Any) -> None:
 
 
 def test_fit_leaves_sparse_input_unchanged() -> None:
-    data, indices = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1])  # not in order, and one in two parts
+    data, indices = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1])  # unsorted, with one duplicate entry
     X = sp.csr_matrix((np.tile(data, 4), np.tile(indices, 4), np.arange(0, 17, 2)), shape=(8, 3))
     kept = X.indices.copy(), X.data.copy()
     FLDA(C=1.0).fit(X, np.arange(8) % 2, X_target=X)

@@ -15,7 +15,7 @@ from adrem.datasets import DomainPair
 
 
 def overlapping(seed: int, n_classes: int = 3) -> DomainPair:
-    """Classes that overlap, so that labels change, in a target that is shifted and stretched."""
+    """Overlapping classes, so that labels change, and a shifted and stretched target."""
     rng = np.random.RandomState(seed)
     means = rng.standard_normal((n_classes, 4))
     y_source, y_target = np.arange(60) % n_classes, np.arange(45) % n_classes
@@ -37,7 +37,7 @@ def test_hard_em_equals_adrem_with_all_rows(loss: Any) -> None:
     same.fit(data.X_source, data.y_source, X_target=data.X_target)
     np.testing.assert_array_equal(model.coef_, same.coef_)
     assert model.history_ == same.history_
-    # A fixed point: one more training on these labels gives them again.
+    # A fixed point: training on these labels gives the same labels.
     both = np.concatenate([data.X_source, data.X_target]), np.concatenate([data.y_source, model.transduction_])
     again = AdREM(loss, C=0.1, tol=1e-3).fit(*both)
     np.testing.assert_array_equal(again.predict(data.X_target), model.transduction_)
@@ -87,7 +87,7 @@ def test_soft_em_never_raises_its_objective(seed: int, temperature: float, weigh
 
 
 def written_out(model: SoftEM, data: DomainPair, weight: float, temperature: float) -> float:
-    """The objective of the docstring, entropy by entropy."""
+    """The objective of the docstring, with every entropy computed directly."""
 
     def scores(X: Any) -> Any:
         own = X @ model.coef_[0].T

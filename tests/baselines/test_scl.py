@@ -16,7 +16,7 @@ Y = np.arange(60) % 2
 
 
 def words(n_features: int) -> tuple[Any, Any]:
-    """Words that go along with the class, some of them in one domain only."""
+    """Counts of words that depend on the class; some words occur in one domain only."""
     truth = np.concatenate([Y, np.arange(50) % 2])
     X = (rng.rand(110, n_features) < 0.3 + 0.3 * truth[:, None] * (np.arange(n_features) % 3 == 0)).astype(float)
     X[:60, -4:] = 0.0
@@ -55,7 +55,7 @@ def test_pivots_are_frequent_in_both_domains_and_informative() -> None:
     least = information[model.pivots_].min()
     others = np.setdiff1d(np.flatnonzero(frequent), model.pivots_)
     assert np.all(information[others] <= least)
-    # Half of the features that are frequent have to stay, to predict the pivots from.
+    # Half of the frequent features remain as predictors of the pivots.
     many = SCL(n_pivots=500, min_count=5, C=0.1).fit(X_source, Y, X_target=X_target)
     assert len(many.pivots_) == frequent.sum() // 2
 

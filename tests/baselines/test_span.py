@@ -1,4 +1,4 @@
-"""Coordinates keep what the methods see of rows: their inner products."""
+"""Tests of `RowSpace`: coordinates preserve the inner products of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(1, 20), st.integers(0, 2**16)
 
 
 def make_rows(n_rows: int, n_features: int, seed: int) -> Any:
-    """Rows with duplicates, zeros and combinations of others among them, on very different scales."""
+    """Rows that include duplicates, zero rows and linear combinations of others, on very different scales."""
     rng = np.random.RandomState(seed)
     rows = rng.standard_normal((n_rows, n_features)) * 10.0 ** rng.randint(-2, 3, n_features)
     rows[rng.uniform(size=rows.shape) < 0.4] = 0.0

@@ -16,7 +16,7 @@ from adrem.datasets import DomainPair
 
 
 def shifted(seed: int = 0) -> DomainPair:
-    """A label that depends on x in the same way everywhere, and a target further to the right."""
+    """A label that depends on x equally in both domains, and a target shifted to larger x."""
     rng = np.random.RandomState(seed)
     X_source, X_target = rng.normal(0, 1, (300, 1)), rng.normal(1, 0.7, (300, 1))
     X_source, X_target = (np.hstack([X, np.ones_like(X)]) for X in (X_source, X_target))
@@ -59,14 +59,14 @@ def test_flattening_zero_gives_unit_weights() -> None:
 
 
 def test_domain_classifier_scores_held_out_rows() -> None:
-    """Without a difference between the domains but many features, a classifier that knew its rows would find one."""
+    """Domains without a difference but with many features: only a classifier scored on its training rows finds one."""
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((200, 300)), np.arange(100) % 2
     model = ImportanceWeighting(C=0.01, flattening=1.0, random_state=0).fit(X[:100], y, X_target=X[100:])
     assert model.domain_C_ == 1e-3
     assert model.source_weight_.std() < 0.5
     known = AdREM("log_loss", C=1.0).fit(X, np.repeat([0, 1], 100))
-    assert np.all(X[:100] @ known.coef_[0, 0] < 0)  # sure of every row of the source
+    assert np.all(X[:100] @ known.coef_[0, 0] < 0)  # it separates all source rows
 
 
 def test_importance_weighting_rejects_single_row_domain() -> None:
@@ -100,7 +100,7 @@ def test_match_means_reaches_the_optimum(seed: int, largest: float, low: float, 
     )
     assert np.all((ours >= 0) & (ours <= largest))
     assert bounds[0] - 1e-6 <= ours.sum() <= bounds[1] + 1e-6
-    # A thousandth of what could be gained at first at most is left.
+    # At most a thousandth of the initial duality gap remains.
     start = project(np.ones(n), largest, bounds)
     gain = _duality_gap(K @ start - pull, start, largest, bounds)
     assert value(start) - best.fun <= gain + 1e-9
@@ -121,7 +121,7 @@ def test_project_returns_the_nearest_feasible_point(seed: int, scale: float) -> 
 
 
 def test_weights_near_zero_for_a_class_are_accepted() -> None:
-    """The target has nothing like the second class: its rows weigh next to nothing, and are still there."""
+    """The target lacks the second class: its source rows get weights near zero, but stay in the model."""
     rng = np.random.RandomState(0)
     X_source = np.concatenate([rng.normal(-5, 0.3, (30, 2)), rng.normal(5, 0.3, (30, 2))])
     y = np.repeat([0, 1], 30)
@@ -154,7 +154,7 @@ def test_equal_distributions_give_nearly_uniform_weights(n_source: int, n_target
     model = ImportanceWeighting(C=1.0, flattening=1.0, random_state=0)
     model.fit(X_source, np.arange(n_source) % 2, X_target=X_target)
     weights = model.source_weight_
-    assert weights.sum() ** 2 / (n_source * (weights**2).sum()) > 0.9  # nearly all rows count
+    assert weights.sum() ** 2 / (n_source * (weights**2).sum()) > 0.9  # large effective sample size
 
 
 @pytest.mark.parametrize("domain_C", [[], [-1.0], ["a"], [[1.0]]])

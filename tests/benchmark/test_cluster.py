@@ -1,4 +1,4 @@
-"""Cells on the workers of a cluster: run once each, stored here as they end."""
+"""Tests of benchmark runs on a Dask cluster: each cell runs once and is stored locally when it ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def note(cell: Cell, home: Home) -> int:
-    """Note down which process ran a cell, and say how many did."""
+    """Log the process that ran a cell, and return how often the cell has run."""
     path = Path(str(home)) / str(cell.repetition)
     with path.open("a") as log:
         log.write(f"{os.getpid()}\n")

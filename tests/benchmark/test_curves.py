@@ -1,4 +1,4 @@
-"""Ensembles of a pool against the vote of the package, and the cells of the two sensitivity figures."""
+"""Tests of ensembles drawn from a pool of members, and of the cells of the two sensitivity figures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_ensemble_of_full_pool_is_always_equal() -> None:
 
 
 class Turns:
-    """A generator by which every member comes first once."""
+    """A generator whose permutations put every member first once."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -72,7 +72,7 @@ def test_ensembles_of_size_one_are_the_members() -> None:
 
 
 def make_data() -> DataSet:
-    """Two classes in four domains, each a little to the side of the one before."""
+    """Two classes in four domains, each shifted a little from the one before."""
     rng = np.random.default_rng(0)
     domains = {}
     for k, letter in enumerate("BDEK"):
@@ -84,7 +84,7 @@ def make_data() -> DataSet:
 
 @pytest.fixture
 def data(monkeypatch: pytest.MonkeyPatch) -> DataSet:
-    """Small data for the panel of the reviews, and small figures."""
+    """Small data for the panel of the reviews, and small settings for the figures."""
     made = make_data()
     monkeypatch.setattr(curves, "load_cached", lambda name, home: {"amazon-reviews": made}[name])  # noqa: ARG005
     monkeypatch.setattr(curves, "PANELS", {"amazon-reviews": PANELS["amazon-reviews"]})

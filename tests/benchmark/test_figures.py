@@ -1,4 +1,4 @@
-"""Figures are drawn into files that can be opened, or not at all."""
+"""Tests of benchmark figures: drawing writes valid files, or none after an error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from adrem.benchmark.store import Cell, Result
 
 
 def assert_opens(paths: list[Path], folder: Path, name: str, *more: str) -> None:
-    """The files are there, no others are, and the pictures are what their names say."""
+    """Check that exactly these files exist and that each has the format of its suffix."""
     assert paths == [folder / f"{name}.{form}" for form in ("png", "svg", *more)]
     assert sorted(folder.iterdir()) == sorted(paths)
     png, svg = (path.read_bytes() for path in paths[:2])
@@ -42,7 +42,7 @@ def cell(figure: str, data: str, pair: str, repetition: int) -> Cell:
 
 
 def ensemble_results(*panels: str) -> dict[Cell, Result]:
-    """Two pairs a panel, whose accuracies are 4 apart and grow with the size."""
+    """Results of two pairs per panel; accuracies differ by 4 and grow with the ensemble size."""
     growth = np.log(curves.SIZES)
     return {
         cell("ensemble-size", data, pair, 0): Result(
@@ -148,7 +148,7 @@ def test_paint_error_leaves_no_files(tmp_path: Path) -> None:
 
 
 def test_save_error_leaves_no_files(tmp_path: Path) -> None:
-    """A formula that is read only as the picture is made."""
+    """An invalid formula that matplotlib parses only when it saves the picture."""
     broken = Figure("broken", "", lambda picture, _: picture.text(0.5, 0.5, r"$\frac{$"))
     with pytest.raises(ValueError, match=r"\\frac"):
         draw(broken, {}, tmp_path)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 
 
 class Untouchable:
-    """What fails a test that looks at it."""
+    """An object that fails the test on any attribute access."""
 
     def __getattribute__(self, name: str) -> Any:
         raise AssertionError(f"the target's labels were asked for {name}")

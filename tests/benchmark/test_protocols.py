@@ -1,4 +1,4 @@
-"""The protocols against the registry, and the rows that they draw against rows counted by hand."""
+"""Tests of the protocols: they match the registry, and draw the expected rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names(protocols: list[Protocol]) -> list[str]:
 
 
 def make_data(protocol: Protocol, n_rows: int = 0) -> DataSet:
-    """Domains of enough rows to draw from; the first feature numbers the rows, from 1."""
+    """Domains with enough rows to draw from; the first feature is the row number, from 1."""
     letters = dict.fromkeys(letter for pair in protocol.pairs for letter in pair.split("-"))
     amazon = protocol.data.startswith("amazon")
     n_classes = 2 if amazon else 4
@@ -43,13 +43,13 @@ def unscaled(protocol: Protocol) -> Protocol:
 
 
 def numbers(rows: Any) -> NDArray[np.intp]:
-    """Positions of drawn rows, which their first feature tells."""
+    """Positions of the drawn rows, read from their first feature."""
     first: NDArray[np.float64] = rows[:, 0]
     return first.astype(np.intp) - 1
 
 
 def change(data: DataSet, letter: str, rows: NDArray[Any]) -> DataSet:
-    """The same data with other values in some rows of a domain."""
+    """The same data with changed values in some rows of a domain."""
     name, X, y = data[letter]
     changed = X.copy()
     changed[rows] = 1e6 * (1.0 + changed[rows])
@@ -69,7 +69,7 @@ def test_protocol_matches_registry_entry(protocol: Protocol) -> None:
         source, target = pair.split("-")
         assert source != target
         assert {source, target} <= entry.domains.keys()
-    # What `load` scales by, but for the one that asks what a rectifier changes.
+    # The scaling of `load`, except in the protocol that tests the effect of a rectifier.
     rectified = protocol.name == "cross-dataset-testbed/decaf-rectified"
     assert protocol.scaling == (("rectify", "joint-std") if rectified else entry.scaling)
 
@@ -154,7 +154,7 @@ def test_pairs_with_equal_source_draw_different_rows() -> None:
 
 @pytest.mark.parametrize("protocol", DRAWN, ids=names(DRAWN))
 def test_undrawn_rows_do_not_affect_scaling(protocol: Protocol) -> None:
-    """Scaling comes after the draw: it sees the drawn rows only."""
+    """Scaling follows the draw: it uses the drawn rows only."""
     data = make_data(protocol)
     pair = protocol.pairs[0]
     before = protocol.make_pair(data, pair, 2)

@@ -14,7 +14,7 @@ MISPRINTED = {("office-31", "decaf", "GFK-fc6", "Sun et al. 2016, table 2"): (49
 
 
 def lines_of(table: str) -> list[Line]:
-    """All that is published of a table, whoever runs it on what."""
+    """All published lines of a table, for all methods and features."""
     return published_elsewhere(table, "", [], set())
 
 

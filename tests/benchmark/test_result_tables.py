@@ -1,4 +1,4 @@
-"""Tables in every form: they show the same numbers, and can be read by what reads such files."""
+"""Tests of result tables: every format shows the same numbers and is well-formed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from adrem.benchmark.store import Cell, Result
 from adrem.benchmark.tables import TABLE_FORMATS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
 
 OFFICE = find_protocols("office-31", "resnet50")[0]
-SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, with published values for all of them
+SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, all with published values
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 
 
 def make_result(protocol: Protocol, methods: tuple[str, ...] = DEFAULT_METHODS, repeats: int = 3) -> TableResult:
-    """Accuracies that grow from method to method, more so with every pair, and spread by 0.3."""
+    """Results whose accuracies grow with the method, faster for later pairs, with a spread of 0.3."""
     results = {
         Cell(protocol.table, protocol.features, pair, r, name, "d", "i"): Result(
             {"accuracy": 50.0 + 10 * k + j * (1 + k / 10) + 0.3 * r}, 1.0, "2026-02-03T04:05:06+00:00"
@@ -36,7 +36,7 @@ def make_result(protocol: Protocol, methods: tuple[str, ...] = DEFAULT_METHODS, 
 
 
 def make_two() -> TableResult:
-    """A source and an adapted method on two pairs of Office-31: one near the published values and one far from them."""
+    """A source and an adapted method on two pairs of Office-31: one near and one far from the published values."""
     accuracies = {
         ("source-svm", "A-W"): (73.0, 74.6),
         ("source-svm", "D-A"): (60.0, 61.0),
@@ -79,7 +79,7 @@ def test_grid_shows_dash_for_missing_published_values() -> None:
         for label, kept in (("published", published), ("difference", differences)):
             if row.label == label:
                 kept[method] = [mark.text for mark in row.cells]
-    assert published.keys() == differences.keys() == {"source-svm", "adrem-svm"}  # no line of dashes for the others
+    assert published.keys() == differences.keys() == {"source-svm", "adrem-svm"}  # other methods have no such lines
     #                                 A-D  A-W     D-A     D-W  W-A  W-D  avg
     assert published["source-svm"] == ["-", "73.8", "60.3", "-", "-", "-", "-"]
     assert published["adrem-svm"] == ["-", "89.4", "72.6", "-", "-", "-", "87.0"]
@@ -140,7 +140,7 @@ def test_text_without_results_fits_80_columns() -> None:
 
 
 def text_values(text: str, columns: list[str], label: str) -> dict[str, str]:
-    """The marked numbers of the lines with a label, by the column they stand under."""
+    """The marked numbers of the lines with a label, by column."""
     values: dict[str, str] = {}
     header: list[str] = []
     for line in text.splitlines():
@@ -227,7 +227,7 @@ def test_markdown_without_results_says_so() -> None:
 
 
 def assert_latex_is_sound(text: str) -> None:
-    """Braces, dollars and environments close, and every row has as many cells as there are columns."""
+    """Check that braces, dollars and environments are closed and that every row has one cell per column."""
     code = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     depth = 0
     for character in re.sub(r"\\[\\{}$&%_#]", "", code):
@@ -281,7 +281,7 @@ def test_latex_without_results_is_a_comment() -> None:
 
 
 class Page(HTMLParser):
-    """Checks that tags close, and keeps the cells of tables by row."""
+    """A parser that checks that tags are closed and collects the cells of tables by row."""
 
     VOID = frozenset({"meta", "br", "hr"})
 

@@ -1,4 +1,4 @@
-"""Means, spreads and comparisons against sums by hand."""
+"""Tests of result summaries: means, spreads and comparisons equal direct computation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Accuracies = dict[str, dict[str, list[float]]]
 
 
 def make_results(protocol: Protocol, accuracies: Accuracies) -> dict[Cell, Result]:
-    """Cells of methods, pairs and repetitions, finished one after the other."""
+    """Results by method, pair and repetition, with increasing finish times."""
     return {
         Cell(protocol.table, protocol.features, pair, repetition, method, "d", "i"): Result(
             {"accuracy": value}, 1.0, f"2026-01-{1 + repetition:02d}T00:00:00+00:00"
@@ -120,7 +120,7 @@ def test_finished_is_the_date_of_newest_result() -> None:
 @pytest.mark.parametrize(
     ("accuracy", "std", "repeats", "differs"),
     [
-        # Two standard errors are 1.0, and what rounding hides is 0.05.
+        # Two standard errors are 1.0, and rounding hides up to 0.05.
         (81.04, 1.0, 4, False),
         (81.06, 1.0, 4, True),
         (78.96, 1.0, 4, False),
@@ -180,7 +180,7 @@ def test_ties_ignore_rounding_error() -> None:
     accuracies["adrem-svm"]["A-W"][0] += 1e-12
     (comparison,) = summary(TWO, accuracies).comparisons
     assert (comparison.wins, comparison.ties, comparison.losses) == (0, 1, 1)
-    assert comparison.p == 1.0  # of the one pair that differs
+    assert comparison.p == 1.0  # from the one pair that differs
 
 
 def test_equal_methods_have_p_value_one() -> None:
@@ -202,7 +202,7 @@ def test_best_of_column_uses_printed_precision() -> None:
     }
     result = summary(TWO, accuracies)
     assert result.best("A-W") == 80.0
-    assert result.best("D-A") is None  # one alone is not the best
+    assert result.best("D-A") is None  # a single value is not marked as the best
     assert result.best(AVERAGE) is None
 
 

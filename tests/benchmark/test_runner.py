@@ -1,4 +1,4 @@
-"""Cells are run once: whatever fails, is killed or is started again."""
+"""Tests of the runner: each cell runs once, also after failures, kills and restarts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from adrem.datasets import DomainPair, load
 
 pytestmark = pytest.mark.thorough
 
-# Rows enough for all ten digits, and few enough to be quick.
+# Enough rows for all ten digits, few enough for a quick test.
 DIGITS = Protocol("digits", "pixels", "Digits", "digits-shift", (), ("S-T",), 3, Draw(per_class=12, n_target=150))
 CELLS = [Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(6)]
 
 
 def make_work(failing: int | None = None) -> Work:
-    """Work that notes down in the folder of the data which cell it was given, and fails on one of them.
+    """Make a work function that logs each cell in the data folder and fails on one of them.
 
-    A function made here travels to other processes whole, whatever way this file was imported.
+    A nested function is pickled by value, so that worker processes need not import this file.
     """
 
     def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
@@ -160,7 +160,7 @@ def test_run_continues_after_a_failed_cell(tmp_path: Path, log: Path, jobs: int)
     assert times_run(log) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 1}
 
 
-# Ended just after it was given work, joblib's pool may stumble over what it has thrown away itself.
+# joblib's pool may raise in its manager thread if it is shut down just after work was submitted.
 @pytest.mark.filterwarnings("ignore:Exception in thread ExecutorManagerThread")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_run_raises_when_store_is_unusable(tmp_path: Path, log: Path, jobs: int) -> None:
@@ -188,8 +188,8 @@ def test_observer_sees_begin_and_end_of_cells(tmp_path: Path, log: Path) -> None
     assert heard == [(word, n) for n in range(3) for word in ("begin", "end")]
 
 
-# Runs what is missing of 40 cells in a process that is killed after a while, again and again, and in the end one that
-# is not. Says what was stored before each.
+# Runs the missing ones of 40 cells in a process that is killed after a while, repeatedly; the last process is not
+# killed. Prints what was stored before each run.
 KILLED = """
 import json, os, random, signal, sys, time
 from pathlib import Path
@@ -232,7 +232,7 @@ def test_killed_runs_resume(tmp_path: Path) -> None:
         assert not before.keys() & set(begun)
     for before, after, begun in zip(stored, stored[1:], started, strict=False):
         assert before.items() <= after.items()
-        assert len(set(begun) - after.keys()) <= 1  # what was running when it was killed
+        assert len(set(begun) - after.keys()) <= 1  # the cell that ran during the kill
     assert any(len(begun) > 0 for begun in started[:-1])
     found = Store(tmp_path).get([replace(CELLS[0], repetition=n) for n in range(40)])
     assert {cell.repetition: result.values["accuracy"] for cell, result in found.items()} == {
@@ -242,7 +242,7 @@ def test_killed_runs_resume(tmp_path: Path) -> None:
     assert again.total() <= 40 + kills
 
 
-# Two cells in processes of their own, that show for some seconds that they are alive.
+# Two cells in separate processes that log for some seconds that they are alive.
 ORPHANED = """
 import sys, time
 from pathlib import Path
@@ -306,7 +306,7 @@ def test_run_cell_equals_direct_fit(digits: Protocol, tmp_path: Path, name: str)
 
 
 class Loud:
-    """An estimator that says 3 of all rows, and warns."""
+    """An estimator that labels all rows 3 and warns."""
 
     C_ = np.float32(0.5)
 

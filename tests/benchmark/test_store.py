@@ -1,4 +1,4 @@
-"""Results stay whole: with many writers, killed writers, and files that are something else."""
+"""Tests of the result store: concurrent writers, killed writers and foreign files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adrem.exceptions import DamagedDataError
 
 CELL = Cell("office-31", "resnet50", "A-W", 0, "adrem-svm", "c0ffee", '{"version": 1}')
 
-# Stores cells from a first to a last one and says so, once a file gives the sign.
+# Stores a range of cells and prints the number of each, once the file "go" exists.
 WRITER = """
 import sys, time
 from pathlib import Path
@@ -49,7 +49,7 @@ def start_writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 def assert_whole(store: Store, n_cells: int, at_least: set[int]) -> set[int]:
-    """All that is stored is right, and nothing is missing of what has to be there."""
+    """Check that all stored results are correct and that none of the expected ones is missing."""
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (n_rows,) = connection.execute("SELECT count(*) FROM cells").fetchone()
@@ -97,7 +97,7 @@ def test_unserializable_result_keeps_the_old_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [field.name for field in fields(Cell)])
 def test_key_depends_on_every_field(tmp_path: Path, name: str) -> None:
     changed = {"repetition": 1}.get(name, f"{getattr(CELL, name)}x")
-    other = replace(CELL, **{name: changed})  # type: ignore[arg-type]  # a text, or the number of a repetition
+    other = replace(CELL, **{name: changed})  # type: ignore[arg-type]  # a string or a repetition number
     assert other.key != CELL.key
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 1.0)
@@ -112,7 +112,7 @@ def test_key_separates_adjacent_fields() -> None:
 
 
 def test_concurrent_writers_lose_no_results(tmp_path: Path) -> None:
-    """The store itself is made by both too, and some cells are written by both."""
+    """Both processes create the store, and both write some of the cells."""
     with start_writer(tmp_path, 0, 60) as one, start_writer(tmp_path, 40, 100) as other:
         (tmp_path / "go").touch()
         assert one.wait(60) == other.wait(60) == 0
@@ -121,7 +121,7 @@ def test_concurrent_writers_lose_no_results(tmp_path: Path) -> None:
 
 def test_killed_writer_leaves_a_readable_store(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    chance = random.Random(0)  # noqa: S311 - moments, not secrets
+    chance = random.Random(0)  # noqa: S311 - random delays, not secrets
     first = 0
     kept: set[int] = set()
     for _ in range(5):
@@ -135,7 +135,7 @@ def test_killed_writer_leaves_a_readable_store(tmp_path: Path) -> None:
         kept |= {int(line) for line in said}
         store = Store(tmp_path / "cache")
         stored = assert_whole(store, max(kept) + 10, kept)
-        assert len(stored - kept) <= 1  # the one that it was killed before it could speak of
+        assert len(stored - kept) <= 1  # the one stored but not yet printed when it was killed
         kept = stored
         first = max(stored) + 1
     store.put(numbered(first), {"accuracy": first / 7, "C": [first] * 50}, first / 10)

@@ -29,12 +29,12 @@ def test_random_draws_lower_loss_and_accuracy(imbalanced: Toy) -> None:
     balanced, random = (
         {key: imbalanced.curve(name, key) for key in imbalanced.curves} for name in ("balanced", "random")
     )
-    assert balanced["accuracy"][0] == random["accuracy"][0]  # both begin with the classifier of the source
+    assert balanced["accuracy"][0] == random["accuracy"][0]  # both start with the source classifier
     assert balanced["loss"][0] == random["loss"][0]
     assert random["loss"][-1] < balanced["loss"][-1]
     assert random["accuracy"][-1] < balanced["accuracy"][-1] - 5.0
     assert balanced["accuracy"][-1] > balanced["accuracy"][0] + 5.0
-    # What the balanced draws lower is the balanced loss.
+    # Balanced draws lower the balanced loss.
     assert balanced["balanced_loss"][-1] < balanced["balanced_loss"][0]
     assert balanced["balanced_loss"][-1] < random["balanced_loss"][-1]
 

@@ -1,4 +1,4 @@
-"""Two files in, labels out, as a person would have it."""
+"""Tests of the commands adapt, predict and explain: two files in, labels out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OWN = {"source": (["gripping"], ["boring"]), "target": (["sharp"], ["blunt"])}
 
 
 def reviews(domain: str, n: int, seed: int) -> pl.DataFrame:
-    """Reviews with words of both domains, and words of their own."""
+    """Reviews with words that both domains share and words of one domain only."""
     rng = np.random.RandomState(seed)
     rows = []
     for k in range(n):
@@ -311,13 +311,13 @@ def test_report_option_writes_complete_page(adrem: Command, files: Path) -> None
     assert "knives.csv, labelled from books.csv" in page
     assert summary["source"]["sha256"] in page
     assert "adrem adapt books.csv knives.csv --label verdict" in page.replace("<span>", "").replace("</span>", "")
-    assert "target7, it is a" in page  # what a row says
+    assert "target7, it is a" in page  # the text of a row
     assert summary["verdict"]["sentence"] in page
     assert "Traceback" not in err
 
 
 def test_terminal_page_and_json_show_equal_verdict(adrem: Command, files: Path) -> None:
-    """With more than 2000 target rows the tests draw some of them: each draw would give another evidence."""
+    """With more than 2000 target rows the verdict uses a sample, which has to be the same in all outputs."""
     rng = np.random.RandomState(0)
     for name, n_rows, shift in (("old.csv", 300, 0.0), ("new.csv", 2500, 0.6)):
         kind = rng.randint(3, size=n_rows)
@@ -388,13 +388,13 @@ def test_row_number_columns_are_left_out(adrem: Command, files: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 @pytest.mark.parametrize("option", ["--save", "--report", "--keep"])
 def test_full_disk_is_reported_and_leaves_no_files(adrem: Command, files: Path, option: str) -> None:
-    """Files may be no larger than 1000 bytes: as on a full disk, the first long write fails."""
+    """A file size limit of 1000 bytes stands for a full disk: the first long write fails."""
     value = {"--save": "m.adrem", "--report": "page.html", "--keep": "review"}[option]
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         frame.with_columns(review=pl.col("review") + " padding of every row" * 20).write_csv(files / name)
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", option, value, "-o", "labels.csv"]
-    assert adrem(*words).code == 0  # what is compiled is written to its cache now
+    assert adrem(*words).code == 0  # fills the cache of compiled code
     for path in (files / "labels.csv", files / value):
         path.unlink(missing_ok=True)
     before = {path: path.read_bytes() for path in files.iterdir()}

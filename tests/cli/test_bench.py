@@ -22,7 +22,7 @@ TABLE = "amazon-standard"
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A small data set in the place of amazon-400, with draws to its size, and a cache of its own."""
+    """Options for a small data set in place of amazon-400, with smaller draws and a separate cache."""
     accept_any_content(monkeypatch, "amazon-400")
     small = tuple(
         replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS

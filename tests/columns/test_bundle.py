@@ -1,4 +1,4 @@
-"""A model with its columns, in a file and back."""
+"""Tests of bundles: a model saved together with its columns."""
 
 from __future__ import annotations
 

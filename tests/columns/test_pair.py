@@ -85,7 +85,7 @@ def test_numeric_files_are_read_and_scaled(tmp_path: Path) -> None:
     np.testing.assert_allclose(pair.X_source, expected[0])
     np.testing.assert_allclose(pair.X_target, expected[1])
     assert pair.recipe is None
-    X[:, 5] = np.where(np.arange(20) < 12, 0.0, X[:, 5])  # a feature that the first file does not reach
+    X[:, 5] = np.where(np.arange(20) < 12, 0.0, X[:, 5])  # the first file has no entry in the last feature
     for name, rows in (("a.svmlight", slice(0, 12)), ("b.svmlight", slice(12, 20))):
         dump_svmlight_file(X[rows], y[rows], str(tmp_path / name), zero_based=False)
     pair = make_pair(*(read_file(str(tmp_path / name)) for name in ("a.svmlight", "b.svmlight")))

@@ -19,7 +19,7 @@ from adrem.columns import read_file
 from adrem.exceptions import DamagedDataError
 
 FRAME = pl.DataFrame({"text": ['a, "b"', "ç\nd", None], "n": [1.5, None, -2.0], "k": [1, 2, 3]})
-WRITTEN = FRAME.cast(pl.String)  # what a text file says of it
+WRITTEN = FRAME.cast(pl.String)  # the values as a text file stores them
 
 
 def written(form: str) -> bytes:

@@ -25,7 +25,7 @@ HALF = len(WHOLE) // 64 * 32
 
 
 class Server:
-    """A server on this machine that behaves as it is told, one way for each request, the last one for all others."""
+    """A local server that handles each request with the next function of `ways`, and repeats the last one."""
 
     def __init__(self) -> None:
         self.ways: list[Callable[[BaseHTTPRequestHandler], None]] = []
@@ -57,7 +57,7 @@ class Server:
 
 
 def whole(request: BaseHTTPRequestHandler, content: bytes = WHOLE) -> None:
-    """As a good server does: from where it is asked."""
+    """Send the whole file, or the rest from the requested position."""
     begin = int((request.headers.get("Range") or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
     if begin >= len(content):
         request.send_error(416)
@@ -97,7 +97,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     running = Server()
     accept_any_content(monkeypatch, NAME)
     point_at(monkeypatch, running.url)
-    monkeypatch.setattr(_fetch, "CHUNK", 32)  # what is read at a time is small beside the small file
+    monkeypatch.setattr(_fetch, "CHUNK", 32)  # small relative to the small file
     yield running
     running.close()
 
@@ -292,7 +292,7 @@ def busy(request: BaseHTTPRequestHandler) -> None:
 
 
 def called_compressed(request: BaseHTTPRequestHandler) -> None:
-    """As some servers do for a .tar.gz, which is to stay as it is."""
+    """Declare a .tar.gz as Content-Encoding: gzip, as some servers do; it must not be unpacked."""
     request.send_response(200)
     request.send_header("Content-Encoding", "x-gzip")
     request.send_header("Content-Length", str(len(WHOLE)))

@@ -142,7 +142,7 @@ def test_different_column_counts_raise_error(tmp_path: Path) -> None:
         load_folder(tmp_path)
 
 
-@pytest.mark.parametrize("form", ["parquet", "npz", "mat", "csr.npz"])  # lines of text can be cut without a trace
+@pytest.mark.parametrize("form", ["parquet", "npz", "mat", "csr.npz"])  # a cut in a text file can't be detected
 def test_truncated_file_is_named(form: str, tmp_path: Path) -> None:
     write(tmp_path, form)
     path = tmp_path / f"old.{form.rpartition('.')[2]}"
@@ -160,7 +160,7 @@ def test_missing_values_are_rejected(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lines", [("0:1 2:5", "2:2"), ("1:1 3:5", "3:2")])
 def test_svmlight_files_share_the_index_base(lines: tuple[str, str], tmp_path: Path) -> None:
-    """The second file has no first column, and does not say whether it counts from 0 or 1."""
+    """The second file has no entry in the first column, so that alone it does not show whether indices start at 0."""
     for name, line in zip(("new", "old"), lines, strict=True):
         (tmp_path / f"{name}.svm").write_text(f"0 {line}\n1 {line}\n")
     data = load_folder(tmp_path)

@@ -30,7 +30,7 @@ def test_random_state_fixes_the_points(make: Any) -> None:
     one, same, other = make(random_state=0), make(random_state=0), make(random_state=1)
     np.testing.assert_array_equal(one.X_target, same.X_target)
     assert not np.array_equal(one.X_target, other.X_target)
-    state = str(np.random.get_state(legacy=False))  # noqa: NPY002 - it is what must not change
+    state = str(np.random.get_state(legacy=False))  # noqa: NPY002 - must not change
     make()
     assert str(np.random.get_state(legacy=False)) == state  # noqa: NPY002
 

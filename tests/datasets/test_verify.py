@@ -16,7 +16,7 @@ NAME = "amazon-400"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of small files that the registry takes for the published ones."""
+    """A folder of small files whose checksums are in the registry."""
     make_home(tmp_path, (NAME,))
     accept_any_content(monkeypatch, NAME)
     data = load(NAME, tmp_path)
@@ -35,7 +35,7 @@ def test_verify_accepts_published_files(home: Path) -> None:
 def test_verify_accepts_equal_content_in_different_bytes(home: Path) -> None:
     path = home / NAME / "books_400.mat"
     content = bytearray(path.read_bytes())
-    content[20] ^= 1  # in the text at the beginning of a MATLAB file, which says when it was made
+    content[20] ^= 1  # in the text header of a MATLAB file, which holds the creation date
     path.write_bytes(bytes(content))
     status, findings = verify(NAME, home)
     assert status == "ok"

@@ -1,4 +1,4 @@
-"""An accuracy without labels, and bounds that hold it."""
+"""Tests of `estimate_accuracy`: an accuracy estimate without target labels, with bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 
 
 def overlapping(spread: float, seed: int, n_classes: int = 3) -> DomainPair:
-    """Classes that overlap the more the larger the spread, and a target that is moved a little."""
+    """Classes whose overlap grows with the spread, and a slightly shifted target."""
     rng = np.random.RandomState(seed)
     y = np.arange(600) % n_classes
     centres = 3.0 * np.eye(n_classes, 8)
@@ -36,7 +36,7 @@ def judged(data: DomainPair, model: Any = None, **params: Any) -> tuple[float, A
 
 
 def test_estimate_is_close_from_easy_to_hard() -> None:
-    """What the domains share is learnt: then the truth is found within a few points, whatever it is."""
+    """The estimate is within a few points of the true accuracy, whether that is high or low."""
     for n_classes in (2, 3):
         found = [judged(overlapping(spread, seed, n_classes)) for spread in (0.5, 1.5, 3.0, 5.0) for seed in range(3)]
         errors = [abs(estimate.accuracy - truth) for truth, estimate in found]
@@ -94,7 +94,7 @@ def test_estimate_rejects_too_few_rows() -> None:
 
 def test_source_only_has_no_drift() -> None:
     data = overlapping(1.5, 0)
-    # The same trainings, each within its tolerance: a row of 600 or two.
+    # Equal trainings within the tolerance may differ in one or two of 600 rows.
     assert abs(judged(data, baselines.SourceOnly(C=0.01))[1].drift) < 0.005
 
 

@@ -1,4 +1,4 @@
-"""What is said of a model without labels of its target is true, and all of it can be written down."""
+"""Tests of `diagnose`: its figures are correct, deterministic and JSON-serializable."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_diagnosis_counts_are_consistent(blobs: DomainPair) -> None:
     assert sum(b.changed for b in found.bins) == found.n_changed
     assert len(found.bins) == len(found.members) == 11
     assert found.bins[-1].kept + found.bins[-1].changed == np.count_nonzero(model.vote_share_.max(axis=1) == 1.0)
-    # Each member's agreement with the vote, averaged, is the mean share of votes of the winners.
+    # The members' mean agreement with the vote equals the mean vote share of the winners.
     assert found.agreement == pytest.approx(model.vote_share_.max(axis=1).mean())
     assert [step.iteration for step in found.course] == list(range(21))
     assert found.course[0].changed.mean == 0.0
@@ -169,7 +169,7 @@ def test_identical_rows_have_no_map() -> None:
 def test_diagnose_leaves_inputs_and_model_unchanged(blobs: DomainPair) -> None:
     model = fitted(blobs)
     copies = [array.copy() for array in blobs[:3]]
-    state = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - it is left alone
+    state = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - must not change
     params, fields = model.get_params(), set(vars(model))
     diagnose(model, *blobs[:3])
     for array, copy in zip(blobs[:3], copies, strict=True):

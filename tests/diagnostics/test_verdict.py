@@ -1,4 +1,4 @@
-"""The verdict follows from the evidence, and says why."""
+"""Tests of `judge`: the verdict follows from the evidence and gives its reasons."""
 
 from __future__ import annotations
 

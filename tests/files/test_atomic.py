@@ -1,4 +1,4 @@
-"""Files that are whole or absent, whatever happens to who writes them."""
+"""Tests of atomic writes: a file is complete or absent, also if the writer fails or is killed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_concurrent_write_of_other_process_is_kept(tmp_path: Path) -> None:
                 file.write(content)
         assert path.read_bytes() == b"two"
         assert len(names_in(tmp_path)) == 2
-        if sys.platform != "win32":  # where a signal can be sent
+        if sys.platform != "win32":  # signals can't be sent on Windows
             process.send_signal(signal.SIGINT)
             process.wait()
             assert names_in(tmp_path) == ["name"]
@@ -117,7 +117,7 @@ def test_full_disk_raises_os_error(tmp_path: Path) -> None:
 
 
 def test_temporary_file_removed_before_lock_is_recreated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by another process that writes the same path at that very moment."""
+    """Another process that writes the same path may remove the file between its creation and its lock."""
     lock = _files._lock
     seen: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Compiled code on a disk that is full, or gone, or that gives back something else."""
+"""Tests of the cache of compiled code: full disks and damaged files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.thorough
 
-# Prints what a kernel gives, and how often it was found compiled on disk.
+# Prints the result of a compiled function and its number of cache hits.
 CODE = """
 from adrem.machines.compiled.losses import sigmoid
 print(sigmoid(0.0), sum(sigmoid.stats.cache_hits.values()))
@@ -48,7 +48,7 @@ def test_damaged_cache_file_is_recompiled(tmp_path: Path, ending: str, content: 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_full_disk_falls_back_to_compiling(tmp_path: Path) -> None:
-    """Files may be no larger than 100 bytes: as on a full disk, writing fails."""
+    """A file size limit of 100 bytes stands for a full disk: writing fails."""
     assert run(tmp_path, SMALL_FILES) == ["0.5", "0"]
     assert kept(tmp_path, "nbc") == []
     assert run(tmp_path) == ["0.5", "0"]
@@ -56,7 +56,7 @@ def test_full_disk_falls_back_to_compiling(tmp_path: Path) -> None:
 
 
 def test_source_stamp_covers_all_compiled_files(tmp_path: Path) -> None:
-    """A kernel is compiled again where a formula in another file has changed."""
+    """A change in any compiled file triggers recompilation."""
     code = """
 from pathlib import Path
 import adrem.machines.compiled.cache as cache

@@ -87,7 +87,7 @@ def test_score_rows_equals_matrix_product(dtype: Any, n_features: int) -> None:
 
 
 def test_unwritable_cache_folder_is_tolerated(tmp_path: Path) -> None:
-    """In a process of its own, whose copy of the package and whose home give numba nowhere to write."""
+    """In a separate process in which numba can write neither to the package nor to the home folder."""
     nowhere = tmp_path / "file"
     nowhere.touch()
     code = """

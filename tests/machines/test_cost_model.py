@@ -11,7 +11,7 @@ from adrem.machines.tables import Outline
 
 
 def outline(n_rows: int, n_features: int) -> Outline:
-    """The outline of a table that takes no memory."""
+    """The outline of a table, without allocating the table."""
     table: Any = np.broadcast_to(np.zeros((1, 1), np.float32), (n_rows, n_features))
     return Outline.of(table)
 

@@ -1,4 +1,4 @@
-"""AdREM on a device of PyTorch: the same draws, the same labels, and a word on whatever is missing."""
+"""Tests of `AdREM` on PyTorch devices: results agree with the CPU, and missing requirements raise clear errors."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
 
 
 def alike(model: AdREM, other: AdREM) -> None:
-    """The same number of draws; losses, weights, and labels but for a row on the border, within the tolerance."""
+    """Check equal draw sizes, and losses, weights and labels within the tolerance; one borderline row may differ."""
     assert np.count_nonzero(model.transduction_ != other.transduction_) <= 1
     assert np.abs(model.vote_share_ - other.vote_share_).mean() < 0.02
-    np.testing.assert_allclose(model.coef_, other.coef_, atol=0.1)  # half its square is at most a loss too high
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=0.1)  # half its square bounds the excess loss
     assert model.C_ == other.C_
     for entry, expected in zip(model.history_, other.history_, strict=True):
         assert entry["n_drawn"] == expected["n_drawn"]
@@ -77,7 +77,7 @@ def test_devices_give_equal_draws_and_labels(loss: Any, machine: Any, n_classes:
 )
 def test_options_agree_between_devices(blobs: DomainPair, params: dict[str, Any]) -> None:
     models = [fitted(blobs, device=device, **params) for device in ("torch-cpu", "cpu")]
-    if "class_prior" in params:  # its shares are a smooth function of scores that differ within the tolerance
+    if "class_prior" in params:  # estimated shares depend on scores that differ within the tolerance
         np.testing.assert_allclose(models[0].class_prior_, models[1].class_prior_, atol=0.02)
     else:
         alike(*models)
@@ -165,9 +165,9 @@ def test_gpu_out_of_memory_reduces_group_size(monkeypatch: pytest.MonkeyPatch) -
     X = (rng.standard_normal((100, 64))[y] + rng.standard_normal((20_000, 64))).astype(np.float32)
     data = DomainPair(X[:12_000], y[:12_000], X[12_000:], y[12_000:])
     params: dict[str, Any] = {"device": "cuda", "machine": "rows", "n_estimators": 20, "n_iter": 2, "C": 1e-3}
-    monkeypatch.setattr("adrem.machines.plan.MEMORY_MARGIN", 100.0)  # what is free is misjudged
+    monkeypatch.setattr("adrem.machines.plan.MEMORY_MARGIN", 100.0)  # overestimates the free memory
     stated = AdREM(**{**SMALL, **params}).fit_memory(data.X_source, data.y_source, X_target=data.X_target)
-    gc.collect()  # what other tests have left
+    gc.collect()  # frees memory of other tests
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     total, before = torch.cuda.mem_get_info()[1], torch.cuda.memory_allocated()

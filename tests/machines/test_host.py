@@ -1,4 +1,4 @@
-"""Where Newton's method takes over from coordinate descent: what the machines make of what it finds."""
+"""Tests of the fallback from coordinate descent to Newton's method in the CPU machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ everywhere = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def wine() -> tuple[Array, NDArray[np.intp]]:
-    """Features from 0.1 to 1680, none of them scaled."""
+    """Unscaled features with values from 0.1 to 1680."""
     X, y = load_wine(return_X_y=True)
     return X, y
 

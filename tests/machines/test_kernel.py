@@ -1,4 +1,4 @@
-"""A kernel is an inner product in another space: there, all is as it is with rows."""
+"""Tests of kernels: they equal inner products in a feature space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIGHT: dict[str, Any] = {"C": 1.0, "tol": 1e-6, "random_state": 0, "n_estimators
 
 
 def rings(seed: int = 0) -> DomainPair:
-    """A disc inside a ring, and both moved: no line tells them apart."""
+    """A disc inside a ring, which no line separates, and a shifted target."""
     rng = np.random.RandomState(seed)
 
     def draw(n: int, scale: float) -> tuple[Array, NDArray[np.intp]]:
@@ -59,7 +59,7 @@ def test_linear_kernel_equals_linear_model(loss: str, fit_intercept: bool, n_cla
 
 
 def test_kernel_equals_explicit_feature_map() -> None:
-    """Features whose inner products are the similarities give the same classifier."""
+    """Features whose inner products are the kernel values give the same classifier."""
     data = rings()
     rows = np.concatenate([data.X_source, data.X_target])
     values, vectors = np.linalg.eigh(rbf_kernel(rows, gamma=0.7))
@@ -106,7 +106,7 @@ def test_precomputed_kernel_equals_rbf_kernel() -> None:
     np.testing.assert_allclose(
         given.decision_function(rbf_kernel(new, rows, gamma=0.7)), wanted.decision_function(new), atol=1e-9
     )
-    # In one table, rows and columns in any order.
+    # Both domains in one table, with rows and columns shuffled.
     order = np.random.RandomState(0).permutation(len(rows))
     domain = np.repeat([1, -1], [120, 100])
     labels = np.concatenate([data.y_source, np.zeros(100, dtype=int)])
@@ -152,7 +152,7 @@ def test_diagnose_supports_kernel_models() -> None:
     found = diagnose(model, *data[:3])
     assert found.class_features == []
     assert found.evidence.circular is not None
-    assert found.evidence.circular.source > 0.8  # a line would do no better than chance
+    assert found.evidence.circular.source > 0.8  # a linear model is at chance level
     gram = rbf_kernel(np.concatenate([data.X_source, data.X_target]))
     given = fitted(data._replace(X_source=gram[:120], X_target=gram[120:]), kernel="precomputed")
     with pytest.raises(ValueError, match="without the rows"):

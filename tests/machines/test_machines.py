@@ -1,4 +1,4 @@
-"""The machines against liblinear, as scikit-learn ships it and its own, and against themselves from other starts."""
+"""Tests of the CPU machines against liblinear and scikit-learn, and of warm starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIGHT = 1e-6
 
 
 def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Rows with an empty one and a duplicate, labels, and counts that leave some rows out."""
+    """Rows that include a zero row and a duplicate, labels, and counts that are zero for some rows."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((50, 6)) * (rng.random((50, 6)) < 0.6)
     X[3], X[4] = 0.0, X[5]
@@ -49,7 +49,7 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
 
 
 def oracle(loss: str, X: NDArray[Any], y: NDArray[Any], C: float, intercept: bool) -> NDArray[Any]:
-    """Weight vectors of liblinear, an intercept as the last entry."""
+    """Weight vectors of liblinear, with the intercept as the last entry."""
     vectors = []
     for signs in one_vs_rest(y, y.max() + 1):
         params = {"C": C, "tol": 1e-8, "max_iter": 1_000_000, "fit_intercept": intercept, "random_state": 0}
@@ -88,7 +88,7 @@ def test_weighted_solution_equals_liblinear_on_repeated_rows(
     coef, bias = machine.weights(solution)
     expected = oracle(loss, X[copies], y[copies], C, intercept)
     best = oracle_objective(loss, expected, X[copies], y[copies], C)
-    assert solution.n_slow.tolist() == [0]  # by coordinate descent, not by what takes over
+    assert solution.n_slow.tolist() == [0]  # solved by coordinate descent, not by Newton's method
     assert objective(machine, solution, y, counts, C) == pytest.approx(best, rel=1e-5)
     scores = X @ expected[:, :-1].T + expected[:, -1]
     np.testing.assert_allclose(X @ coef[0].T + bias[0], scores, atol=1e-3)
@@ -103,7 +103,7 @@ def test_objective_equals_liblinear_program(loss: str, path: str, form: str) -> 
     signs = np.where(y == 1, 1.0, -1.0)[copies]
     settings = liblinear.parameter(f"-s {3 if loss == 'hinge' else 7} -c 0.02 -e 1e-9 -q")
     vector = np.array(liblinear.train(liblinear.problem(signs, X[copies]), settings).get_decfun()[0])
-    vector *= np.sign(vector @ (signs @ X[copies]))  # its first label is the positive one
+    vector *= np.sign(vector @ (signs @ X[copies]))  # liblinear's first label is the positive class
     machine = build(loss, path, form, X, 2, tol=TIGHT)
     solution = machine.solve(y, counts, 0.02)
     best = oracle_objective(loss, np.append(vector, 0.0)[None], X[copies], y[copies], 0.02)
@@ -322,7 +322,7 @@ def test_weights_are_independent_of_block_size(path: str, monkeypatch: pytest.Mo
     machine = build("hinge", path, "csr", X.astype(np.float32), 3)
     solution = machine.solve(y, weights, C=1.0)
     at_once, _ = machine.weights(solution)
-    monkeypatch.setattr(_memory, "BLOCK_BYTES", 7 * 16 * 6)  # some seven rows
+    monkeypatch.setattr(_memory, "BLOCK_BYTES", 7 * 16 * 6)  # about seven rows
     by_parts, _ = machine.weights(solution)
     np.testing.assert_allclose(by_parts, at_once, rtol=1e-6, atol=1e-7)
 

@@ -1,4 +1,4 @@
-"""Newton's method: the gap between a loss and its dual proves what it finds, on any scale of the features."""
+"""Tests of Newton's method: the duality gap proves its solution, for features of any scale."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ losses = pytest.mark.parametrize("loss", list(LOSSES))
 
 
 def make_rows(seed: int, n_rows: int = 60, n_features: int = 5, scales: float = 0.0) -> Array:
-    """Rows times the signs of their labels, which no line tells apart, with features from 10^-scales to 10^scales."""
+    """Inseparable rows times the signs of their labels, with features from 10^-scales to 10^scales."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n_rows, n_features)) + 0.5
     return rows * 10.0 ** np.linspace(-scales, scales, n_features)
 
 
 def gap(loss: str, rows: Array, box: Array, found: Optimum) -> float:
-    """The loss less the dual one, which is at most the least loss, by the weight of the rows: zero at the optimum."""
+    """Primal objective minus dual objective, divided by the total weight of the rows; zero at the optimum."""
     multiples = LOSSES[loss].multiples(found.dual, box)
     assert np.all((multiples >= 0) & (multiples <= box))
     weights = multiples @ rows
@@ -107,7 +107,7 @@ def test_gap_closes_on_degenerate_rows(loss: str, rows: Array) -> None:
 def test_extreme_values_raise_no_error(loss: str, size: float) -> None:
     rows = size * make_rows(7)
     found = solved(loss, rows, np.full(60, 1e3))
-    assert found.width >= 0  # infinite where it could not be told
+    assert found.width >= 0  # infinite if unknown
     assert found.dual.shape == (60,)
 
 

@@ -18,7 +18,7 @@ def outline(n_rows: int, n_features: int) -> Outline:
 
 
 def table(n_rows: int, n_features: int, dtype: type = np.float32) -> Any:
-    """A table that takes no memory."""
+    """A table that allocates no memory."""
     return np.broadcast_to(np.zeros((1, 1), dtype), (n_rows, n_features))
 
 

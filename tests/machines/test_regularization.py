@@ -100,7 +100,7 @@ def test_search_stops_at_first_failed_c() -> None:
             solution.n_failed[:] = 1
         return solution
 
-    machine.solve = noted  # type: ignore[method-assign]  # to hear what is trained
+    machine.solve = noted  # type: ignore[method-assign]  # records the trained values of C
     chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), GRID, 0)
     assert tried == [1e-3, 1e-2, 1e-1]
     assert chosen in tried

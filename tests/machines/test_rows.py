@@ -15,7 +15,7 @@ def test_single_row_features_are_folded_into_norm(dtype: type) -> None:
     assert entries.n_features == 2
     np.testing.assert_array_equal(entries.lonely, [1, 16, 64])
     shared = sp.csr_array((entries.values, entries.indices, entries.indptr), shape=(3, 2)).toarray()
-    np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # by how often they occur
+    np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # ordered by frequency
     assert entries.values.dtype == dtype
 
 

@@ -1,4 +1,4 @@
-"""The machines on a device of PyTorch against those on the CPU: on PyTorch's CPU, and on a GPU where there is one."""
+"""Tests of the PyTorch machines against the CPU machines, on PyTorch's CPU and on a GPU if present."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N_ROWS, TIGHT = 50, 1e-3
 
 
 def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Rows with an empty one and a duplicate, labels, and counts that leave some rows out."""
+    """Rows that include a zero row and a duplicate, labels, and counts that are zero for some rows."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N_ROWS, 40)) * (rng.random((N_ROWS, 40)) < 0.6)
     X[4], X[3] = X[5], 0.0
@@ -106,7 +106,7 @@ def test_float32_input_keeps_type_and_optimum(device: str, path: str, loss: str)
 @losses
 def test_sparse_and_dense_gram_matrices_agree(device: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
+    monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # blocks of seven rows
     solutions = [
         (machine, machine.solve(y, counts, 0.5))
         for machine in (build(device, "gram", table, 3, loss) for table in (X, sp.csr_array(X)))
@@ -124,9 +124,9 @@ def test_sparse_rows_in_blocks_equal_cpu_solution(
 ) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 300)) * (rng.random((700, 300)) < 0.05)
-    X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature of every row, and rows that have no other
+    X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature present in every row, and rows without others
     labels, counts = rng.integers(0, 3, (2, 700)), rng.integers(0, 3, (2, 700)).astype(np.float64)
-    monkeypatch.setattr("adrem.machines.torch.sparse.DENSE", 128 * 8 * 50)  # some features at a time
+    monkeypatch.setattr("adrem.machines.torch.sparse.DENSE", 128 * 8 * 50)  # blocks of about 50 features
     monkeypatch.setattr("adrem.machines.torch.sparse.ORDERED", 6000)  # two blocks
     found, expected = (build(where, "sparse rows", X.astype(dtype), 3, loss) for where in (device, "cpu"))
     ours, theirs = (machine.solve(labels, counts, 0.1) for machine in (found, expected))

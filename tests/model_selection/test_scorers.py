@@ -1,4 +1,4 @@
-"""Scorers that see no label of the target, in scikit-learn's searches."""
+"""Tests of the scorers that need no target labels, also in scikit-learn's searches."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_scorers_support_every_estimator(name: str, table: tuple[Any, Any, Any])
 
 
 class Fixed:
-    """An estimator that says what it was told."""
+    """An estimator that returns fixed probabilities."""
 
     def __init__(self, shares: Any, rows: Any) -> None:
         self.shares, self.rows = shares, rows

@@ -1,4 +1,4 @@
-"""One class that chooses, and can say by what."""
+"""Tests of `AdREMCV`, which chooses among candidates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREMCV:
 
 
 def skewed(kept: float) -> DomainPair:
-    """Two overlapping classes, of the first of which the target has only a part."""
+    """Two overlapping classes; only a fraction of the first class is kept in the target."""
     rng = np.random.RandomState(0)
     y = np.arange(800) % 2
     source, target = (1.6 * np.eye(2, 6)[y] + rng.normal(size=(800, 6)) for _ in range(2))
@@ -156,7 +156,7 @@ def test_custom_candidates_are_searched() -> None:
     model = fitted(data, candidates=candidates)
     assert model.cv_results_["candidate"] == list(candidates)
     assert not hasattr(model, "class_prior_")
-    for name, own in before.items():  # theirs are not touched
+    for name, own in before.items():  # the given estimators are not modified
         given_one: Any = candidates[name]
         assert repr(given_one[1] if isinstance(given_one, tuple) else given_one) == repr(own)
     for wrong in ({}, {"x": 3}, {"x": (MaxAbsScaler(),)}, {"x": MaxAbsScaler()}):
@@ -178,7 +178,7 @@ def test_default_candidates_are_selected_by_name() -> None:
 
 
 def test_search_avoids_harmful_adaptation() -> None:
-    """The target has no row of one class, and equal shares tear the other apart."""
+    """The target lacks one class, and draws with equal shares split the other."""
     rng = np.random.RandomState(0)
     y, y_target = np.arange(300) % 2, np.ones(400, dtype=int)
     source, target = (2.0 * np.eye(2, 5)[own] + rng.normal(size=(len(own), 5)) for own in (y, y_target))
@@ -246,7 +246,7 @@ def test_search_can_be_diagnosed_and_estimated() -> None:
 
 
 def test_only_chosen_candidate_raises_warnings() -> None:
-    """Warnings of candidates that were not taken say nothing about the model."""
+    """Warnings of candidates that were not chosen do not concern the model."""
     data = make_blobs_shift()
     lost = data._replace(X_target=np.tile(data.X_target[:1], (30, 1)), y_target=np.repeat(data.y_target[:1], 30))
     candidates = {"none": SourceOnly(C=0.1), "adapted": AdREM(C=0.1, **QUICK)}

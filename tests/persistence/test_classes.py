@@ -1,4 +1,4 @@
-"""Models of other packages: what is saved of them, and which files of them are refused."""
+"""Tests of saving and loading models that other packages define."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adrem.persistence.models import HEADER
 from adrem.registry import ESTIMATORS, find_estimator
 
 HERE = [__name__]
-Borrowed = CORAL  # a class that this module names and does not define
+Borrowed = CORAL  # an alias of a class that another module defines
 
 
 class Noting(CORAL):
@@ -36,7 +36,7 @@ class Noting(CORAL):
 
 
 class Silent(CORAL):
-    """A subclass that says nothing of what it adds."""
+    """A subclass that does not declare its added attributes."""
 
     def fit(self, X: Any, y: Any, **more: Any) -> Any:
         super().fit(X, y, **more)

@@ -1,4 +1,4 @@
-"""Every file that was made to harm is refused, takes little memory, and leaves nothing behind."""
+"""Hostile model files are rejected, with little memory and without side effects."""
 
 from __future__ import annotations
 

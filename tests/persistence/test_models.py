@@ -29,7 +29,7 @@ def fitted(blobs: DomainPair, **params: Any) -> AdREM:
 
 
 def plain(value: Any) -> Any:
-    """Arrays and tuples of parameters come back as lists, numbers of numpy as Python's."""
+    """A parameter as it is after loading: arrays and tuples become lists, numpy numbers Python numbers."""
     return np.asarray(value).tolist() if isinstance(value, (np.ndarray, np.generic, tuple, list)) else value
 
 

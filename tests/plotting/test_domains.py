@@ -1,4 +1,4 @@
-"""The map of both domains, drawn."""
+"""Tests of `plot_domains`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def key(ax: Any) -> list[str]:
 
 
 def looks(ax: Any) -> set[tuple[Any, ...]]:
-    """Every mark of rows that is drawn, without its colour."""
+    """The distinct markers of the plotted rows, without colour."""
     return {look_of(own)[1] for own in ax.collections if own.get_zorder() < 5}
 
 

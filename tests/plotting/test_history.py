@@ -1,4 +1,4 @@
-"""The course of a fit, drawn."""
+"""Tests of `plot_history`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_history_plot_has_member_and_mean_lines(digits_model: Any) -> None:
     assert (len(members), {len(own) for own in members}) == (11, {20})
     np.testing.assert_allclose(mean, np.mean(members, axis=0))
     assert ax.lines[-1].get_linewidth() > 2 * ax.lines[0].get_linewidth()
-    # And the thick one is darker where there is no colour.
+    # The mean line is also darker in greyscale.
     lightness = [seen(str(line.get_color()))[0] for line in (ax.lines[0], ax.lines[-1])]
     assert lightness[0] - lightness[1] > 15
     assert (
@@ -87,4 +87,4 @@ def test_plot_history_rejects_unsupported_model_or_quantity(blobs: DomainPair) -
     with pytest.raises(ValueError, match="CORAL has no iterations to show; use AdREM, or HardEM"):
         plot_history(fitted(CORAL(C=0.1), blobs))
     with pytest.raises(ValueError, match=r"what must be one of 'changed', 'loss', .* got 'accuracy'"):
-        plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # what is tested
+        plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # on purpose

@@ -1,4 +1,4 @@
-"""Every picture is the one that was looked at, and its words can be read."""
+"""Tests of all plots: pictures equal their references, and texts are legible."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_picture_equals_the_reference(ax: Axes, name: str, tmp_path: Path) -> No
 
 
 def test_removing_any_mark_changes_the_picture(ax: Axes, name: str) -> None:
-    """Or the pictures would be compared in vain: each line, bar and cloud of points is taken away in turn."""
+    """The comparison is sensitive: hiding any line, bar or point collection exceeds the tolerance."""
     drop_words(ax)
     pixels(ax)
     marks = [*ax.lines, *ax.collections, *(bar for bar in ax.patches if bar.get_window_extent().height > 1)]

@@ -1,4 +1,4 @@
-"""The shares of the classes, drawn."""
+"""Tests of `plot_class_shares`."""
 
 from __future__ import annotations
 

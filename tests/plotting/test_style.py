@@ -1,4 +1,4 @@
-"""Colours for all eyes, and what is asked for before anything is drawn."""
+"""Tests of the plot style: colours for colour-blind readers, axes handling and argument checks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_domain_colours_are_far_apart(eyes: str) -> None:
 
 
 def test_colour_blindness_simulation_confuses_red_and_green() -> None:
-    """Pure red and a dark green that only those with all cones tell apart."""
+    """Red and dark green differ in normal vision and not in deuteranopia."""
     red, green = "#b00000", "#4a5a00"
     assert np.linalg.norm(seen(red) - seen(green)) > FAR_APART
     assert np.linalg.norm(seen(red, "deuteranopia") - seen(green, "deuteranopia")) < APART

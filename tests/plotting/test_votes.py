@@ -1,4 +1,4 @@
-"""The votes, drawn."""
+"""Tests of `plot_votes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transformers that know about domains: their numbers, their contract, and the ways the domains reach them."""
+"""Tests of the domain-aware transformers: results, scikit-learn contract, and routing of domains."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LAYOUTS = [np.asarray, sp.csr_array, sp.csr_matrix]
 
 
 def make_table() -> tuple[Any, Any, Any]:
-    """Twenty rows of two sources and two targets, many of whose entries are zero, and labels that mark the target."""
+    """Twenty rows of two sources and two targets with many zeros, and labels that mark the target by -1."""
     rng = np.random.default_rng(0)
     X = rng.normal(1.0, 2.0, (20, 6)) * (rng.random((20, 6)) < 0.6)
     X[:, 2], X[:, 4], X[7] = 0.0, 3.0, 0.0
@@ -441,11 +441,11 @@ def test_unsupervised_transformers_ignore_labels() -> None:
         )
 
 
-# The pipelines.
+# Tests of pipelines.
 
 
 def make_pair() -> tuple[Any, Any, Any, Any]:
-    """Both domains in one table, interleaved; the target on another scale, which hides the classes."""
+    """Both domains in one table, interleaved; the target has a different scale, which hides the classes."""
     data = make_blobs_shift(n_source=90, n_target=60)
     rows = np.concatenate([data.X_source, 30 * data.X_target + 100])
     domain = np.repeat([1, -2], [90, 60])
@@ -460,7 +460,7 @@ def make_pipe(*steps: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def skada() -> Iterator[Any]:
-    """Skada switches metadata routing on for the whole process when it is imported: undone here."""
+    """Importing skada enables metadata routing for the whole process; this restores the configuration."""
     config = sklearn.get_config()
     module = pytest.importorskip("skada", reason="skada is not installed")
     sklearn.set_config(**config)
@@ -473,7 +473,7 @@ def test_pipeline_forms_give_equal_results(skada: Any) -> None:
     target = domain < 0
     steps = [Rectifier(), DomainStandardScaler(), TopFeatures(4, by="mutual_info")]
     names = ("rectifier", "domainstandardscaler", "topfeatures", "adrem")
-    unmarked = np.where(target, 0, y)  # a wrong label for the target: only the domain may tell
+    unmarked = np.where(target, 0, y)  # a wrong label for the target, so that only the domain identifies it
     by_mark = make_pipe(*map(clone, steps)).fit(rows, y)
     by_name = make_pipe(*map(clone, steps)).fit(rows, unmarked, **{f"{name}__sample_domain": domain for name in names})
     with sklearn.config_context(enable_metadata_routing=True):
@@ -527,7 +527,7 @@ def test_pipeline_supports_sparse_rows(make: Any) -> None:
     np.testing.assert_array_equal(csr.predict(make(rows[domain < 0])), csr[-1].transduction_)
 
 
-# The pair.
+# Tests of `transform_pair`.
 
 
 @pytest.mark.parametrize("make", LAYOUTS)

@@ -1,4 +1,4 @@
-"""`adrem bench run --cluster` on real data."""
+"""Tests of `adrem bench run --cluster` on real data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_cluster_workers_without_data_are_reported(adrem: Command, cluster: Clus
 
 
 def _look_for_data_in(home: str) -> None:
-    """On a worker: have another folder of data."""
+    """Set another data folder on a worker."""
     from adrem.benchmark.cells import load_cached
 
     os.environ["ADREM_DATA"] = home

@@ -1,4 +1,4 @@
-"""The paper's tables and curves by the commands that make them."""
+"""Benchmark commands reproduce tables and curves of the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes beyond the paper, on the paper's data."""
+"""Tests of methods beyond the paper, on the paper's data."""
 
 from __future__ import annotations
 

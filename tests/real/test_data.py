@@ -1,4 +1,4 @@
-"""The data sets themselves."""
+"""Tests of the local copies of the published data sets."""
 
 from __future__ import annotations
 

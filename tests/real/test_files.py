@@ -1,4 +1,4 @@
-"""Real files from the command line give what Python gives."""
+"""The command line gives the results of the Python API on real files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def adapted(adrem: Command, *words: object) -> dict[str, Any]:
 
 
 def test_amazon_text_files_equal_python_route(adrem: Command, folder: Path) -> None:
-    """Words written out as a column of text, each as often as it is counted."""
+    """Reviews as a text column in which each word is repeated by its count."""
     write_reviews(folder)
     summary = adapted(
         adrem, "books.csv", "kitchen.csv", "--label", "stars", "--target-label", "stars", "--report", "page.html"
@@ -47,7 +47,7 @@ def test_amazon_text_files_equal_python_route(adrem: Command, folder: Path) -> N
     assert summary["accuracy"]["adapted"] > 0.79
     assert summary["accuracy"]["adapted"] > summary["accuracy"]["source"] + 0.05
     assert summary["verdict"]["choice"] == "adapted"
-    # The Python route over the very same texts.
+    # The Python API on the same texts.
     from sklearn.feature_extraction.text import CountVectorizer
 
     frames = [pl.read_csv(folder / name) for name in ("books.csv", "kitchen.csv")]
@@ -84,7 +84,7 @@ def test_office_caltech_npz_files_equal_python_route(adrem: Command, folder: Pat
 
 
 def test_mixed_columns_parquet_file_is_adapted(adrem: Command, folder: Path) -> None:
-    """Numbers with holes, categories, text and names of rows in one file: SURF features made into such a table."""
+    """SURF features as a table with missing numbers, categories, text and row names."""
     pair = load("office-caltech-surf").pair("D", "W", preprocess=False)
     rng = np.random.RandomState(0)
     for name, X, y in (

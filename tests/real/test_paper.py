@@ -1,4 +1,4 @@
-"""The paper's own numbers, on its own data, with the defaults."""
+"""Default settings reproduce the accuracies of the paper on its data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{LostClassWarning.__module__}.
 
 
 def run(name: str, pair: str, **params: Any) -> tuple[float, float]:
-    """Accuracy of one member, on average, and of the vote, in percent."""
+    """Mean accuracy of the members and accuracy of the vote, in percent."""
     X_source, y_source, X_target, y_target = load(name).pair(pair)
     model = AdREM(random_state=0, **params).fit(X_source, y_source, X_target=X_target)
     np.testing.assert_array_equal(model.predict(X_target), model.transduction_)
@@ -74,6 +74,6 @@ print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) /
     reason="only Linux tells the peak of this process, without that of the one it was forked from",
 )
 def test_sparse_text_stays_sparse() -> None:
-    """Reading the data, scaling it and adapting, all in one process."""
+    """Loading, scaling and adapting in one process take little memory."""
     result = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
     assert float(result.stdout) < 1.5

@@ -1,4 +1,4 @@
-"""Pages whose blocks need real data do what they say."""
+"""Tests of the documentation pages with blocks that need real data."""
 
 from __future__ import annotations
 

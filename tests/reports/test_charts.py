@@ -1,4 +1,4 @@
-"""Charts place what they are given where it belongs."""
+"""Tests of the charts: positions, sizes and labels of their marks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_bar_heights_are_proportional_to_counts() -> None:
     ten = heights["1 of 2 votes: 10 rows, label unchanged"]
     assert heights["2 of 2 votes: 20 rows, label unchanged"] == 2 * ten
     assert heights["2 of 2 votes: 10 rows, label changed"] == ten
-    assert chart.bars[2].y + chart.bars[2].height == chart.bars[1].y  # one stands on the other
+    assert chart.bars[2].y + chart.bars[2].height == chart.bars[1].y  # bars are stacked
 
 
 def test_empty_bins_have_no_bars() -> None:

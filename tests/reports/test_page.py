@@ -1,4 +1,4 @@
-"""The page, as a person has it: in a real browser, with a mouse, a keyboard, a phone, and hostile data."""
+"""Tests of the report page in a browser: mouse, keyboard, narrow screens and hostile data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def report() -> adrem.reports.Report:
 
 @pytest.fixture(scope="module")
 def hostile() -> adrem.reports.Report:
-    """Labels, columns and rows that would like to be markup."""
+    """A report with labels, columns and rows that contain HTML markup."""
     data = make_blobs_shift(n_classes=2)
     labels = np.array([HOSTILE, "</style></title><b>"])[data.y_source]
     model = AdREM(random_state=0).fit(data.X_source, labels, X_target=data.X_target)
@@ -60,7 +60,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A page that was opened, and all that it complained of or asked for."""
+    """An open page with its console errors and requests."""
 
     def __init__(self, browser: Browser, path: Path, width: int = 1280, scheme: Any = "light") -> None:
         self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -90,7 +90,7 @@ def test_page_opens_without_errors_or_requests(
     seen.page.screenshot(path=ARTEFACTS / f"page-{width}-{scheme}.png", full_page=True)
     assert seen.complaints == []
     assert seen.requests == [(tmp_path / "page.html").as_uri()]
-    # Nothing sticks out: the page is as wide as its window.
+    # No horizontal overflow: the page is as wide as its window.
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     back = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(246, 247, 249)" if scheme == "light" else "rgb(16, 20, 26)")

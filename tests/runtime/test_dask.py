@@ -1,4 +1,4 @@
-"""Members on the workers of a cluster: the same model as at home, whatever becomes of the workers."""
+"""Tests of fits on a Dask cluster: results equal local fits, also if workers die."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIDE_BY_SIDE = [name for name, problem in PROBLEMS.items() if "n_jobs" in proble
 
 
 def make_wide() -> DomainPair:
-    """Rows of eight megabytes, beside which all else that travels is small."""
+    """Rows of eight megabytes, which dominate the transferred data."""
     data = make_blobs_shift(n_classes=2, n_source=100, n_target=100)
     noise = np.random.default_rng(0).standard_normal((200, 5000))
     noise[:, :5] += np.concatenate([data.X_source, data.X_target])
@@ -59,7 +59,7 @@ def assert_same(found: AdREM, expected: AdREM) -> None:
     assert found.termination_ == expected.termination_
 
 
-# Members that take some seconds in all, of which there are many groups.
+# Members that take some seconds in total, in many groups.
 LONG = AdREM(C=0.1, tol=1e-2, n_iter=8, n_estimators=64, machine="rows", random_state=0)
 
 
@@ -106,7 +106,7 @@ def test_no_data_remain_on_workers(cluster: Cluster) -> None:
     wait_until(lambda: not any(cluster.client.has_what().values()))
 
 
-# What becomes of workers is logged as an error, by them and by the scheduler.
+# Workers and scheduler log the deaths of workers as errors.
 @pytest.mark.parametrize("n_workers", [1, 2])
 def test_fit_survives_killed_workers(cluster: Cluster, noise: DomainPair, at_home: AdREM, n_workers: int) -> None:
     with cluster.killing(n_workers) as killed:
@@ -151,7 +151,7 @@ def test_progress_counts_remote_steps(two_blobs: DomainPair, monkeypatch: pytest
     assert "48/48" in terminal.getvalue()
 
 
-# A fit of minutes on a cluster of its own; then how long a worker takes for something small.
+# A fit of minutes on a separate cluster, then the response time of a worker to a small task.
 INTERRUPTED = """
 import time, warnings, joblib, numpy as np
 from distributed import Client, LocalCluster

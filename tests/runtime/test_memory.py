@@ -106,7 +106,7 @@ def test_by_blocks_splits_large_tables_only(make: Any, monkeypatch: pytest.Monke
     monkeypatch.setattr(_memory, "BLOCK_BYTES", 200)
     assert by_blocks(total, rows, 100).tolist() == [1.0, 5.0, 9.0, 13.0, 17.0]
     assert by_blocks(total, rows[:0], 100).tolist() == []
-    by_blocks(total, rows, 1000)  # more than there is room for: one at a time
+    by_blocks(total, rows, 1000)  # a row exceeds the block size: one row per block
     assert sizes == [5, 2, 2, 1, 0, 1, 1, 1, 1, 1]
 
 
@@ -115,7 +115,7 @@ def rows_of(n_rows: int, n_features: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def peak_of(work: Callable[[], object]) -> int:
-    """Bytes that work takes at most."""
+    """Peak memory of a function in bytes."""
     tracemalloc.start()
     try:
         work()
@@ -166,11 +166,11 @@ REFUSED: dict[str, tuple[float, Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # labels are at random
+@pytest.mark.filterwarnings("ignore")  # random labels
 @pytest.mark.parametrize("name", REFUSED)
 def test_quadratic_work_is_rejected_before_allocation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     free, work, message = REFUSED[name]
-    work()  # there is room, and all is imported
+    work()  # succeeds with enough memory, and imports everything
     monkeypatch.setattr(_memory, "available_memory", lambda: free)
 
     def refused() -> None:
@@ -199,7 +199,7 @@ PLANS: dict[str, tuple[Any, int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # labels are at random
+@pytest.mark.filterwarnings("ignore")  # random labels
 @pytest.mark.parametrize("name", PLANS)
 def test_fit_stays_within_stated_memory(name: str) -> None:
     rows, n_classes, params = PLANS[name]
@@ -245,7 +245,7 @@ def test_predictions_are_independent_of_block_size(
         return [model.transduction_, *(getattr(model, name)(blobs.X_target) for name in methods)]
 
     whole = said()
-    monkeypatch.setattr(_memory, "BLOCK_BYTES", 64 * 3 * 7)  # seven rows of three classes
+    monkeypatch.setattr(_memory, "BLOCK_BYTES", 64 * 3 * 7)  # blocks of seven rows, with three classes
     by_sevens = said()
     np.testing.assert_array_equal(by_sevens[0], by_sevens[1])
     for one, other in zip(whole[:2], by_sevens[:2], strict=True):

@@ -1,4 +1,4 @@
-"""Texts that fit where room is short, and still say what is so."""
+"""Tests of short texts: percentages, shortened strings and row counts."""
 
 from __future__ import annotations
 

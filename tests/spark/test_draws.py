@@ -1,4 +1,4 @@
-"""Draws slice by slice against the local ones."""
+"""Tests of draws by slices against local draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ad-REM on Spark beside the local one."""
+"""Tests of Ad-REM on Spark against the local version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adrem.exceptions import LostClassWarning
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
-# A few passes of the optimizer: how near it comes to the best is MLlib's affair.
+# A few passes of the optimizer; its accuracy is up to MLlib.
 QUICK: dict[str, Any] = {"loss": "log_loss", "C": 0.1, "nEstimators": 2, "nIter": 2, "maxIter": 4}
 
 
@@ -34,7 +34,7 @@ def labels_of(model: Any, frame: Any) -> NDArray[Any]:
 
 
 def assert_same(found: NDArray[Any], wanted: NDArray[Any]) -> None:
-    """The same but for the order in which Spark adds up gradients, which is not fixed."""
+    """Equal up to rounding: the order in which Spark sums gradients is not fixed."""
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
@@ -67,7 +67,7 @@ def test_spark_solves_rotated_arcs_like_local(spark: Any) -> None:
     source = adrem.AdREM("log_loss", C=0.1).fit(data.X_source, data.y_source)
     assert source.score(data.X_target, data.y_target) < 0.85
     found = labels_of(fit(frame, C=0.1, nEstimators=1, nIter=5, maxIter=10), frame.where("domain < 0"))
-    assert np.mean(found == data.y_target) == 1.0  # as locally, whatever the seed
+    assert np.mean(found == data.y_target) == 1.0  # as in the local version, for every seed
 
 
 @pytest.mark.parametrize("label", [float("nan"), 77.0])
@@ -105,7 +105,7 @@ def test_job_count_is_constant_over_iterations(spark: Any, frame: Any) -> None:
     assert list(found) == ["Ad-REM: source", *(f"Ad-REM: member 0, iteration {k}" for k in (1, 2, 3, 4))]
     assert grown(found) == []
     first, *others = found.values()
-    own = first.jobs - first.passes  # MLlib's, besides its passes over the rows
+    own = first.jobs - first.passes  # jobs of MLlib besides its passes over the rows
     assert [step.jobs - step.passes - own for step in others] == [1, 1, 1, 1]
 
 

@@ -1,4 +1,4 @@
-"""What importing needs, and what it says where that is missing."""
+"""Tests of the requirements for importing adrem.spark, and of the errors if they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vote, and models in files and pipelines."""
+"""Tests of the Spark model: votes, files and pipelines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adrem.exceptions import UnreadableModelError
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
-# Labels as somebody might have given them.
+# Labels that differ from the class indices.
 LABELS = {2: [3.0, 7.5], 3: [-1.0, 4.0, 9.0]}
 
 
@@ -34,7 +34,7 @@ def adapted(request: pytest.FixtureRequest, spark: Any) -> tuple[Any, Any, Domai
 
     data = data_of(request.param)
     frame = table(spark, data)
-    # By these shares no iteration draws every row, so that members differ to the end.
+    # With these shares no iteration draws every row, so that members differ after the last one.
     shares = {2: [0.7, 0.3], 3: [0.6, 0.2, 0.2]}[request.param]
     adrem = AdREM(loss="log_loss", C=0.1, classPrior=shares, nEstimators=2, nIter=2, maxIter=4)
     return adrem.fit(frame), frame, data
@@ -42,7 +42,7 @@ def adapted(request: pytest.FixtureRequest, spark: Any) -> tuple[Any, Any, Domai
 
 def test_spark_votes_equal_local_tally(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
     model = adapted[0]
-    rows = RandomState(0).standard_normal((1000, model.numFeatures))  # about the border, so that members disagree
+    rows = RandomState(0).standard_normal((1000, model.numFeatures))  # near the boundary, so that members disagree
     frame = spark.createDataFrame(list(enumerate(vectors(rows))), ["number", "features"])
     said = tally(rows @ own.T for own in model.coefficients)
     labelled = model.transform(frame).persist()
@@ -51,7 +51,7 @@ def test_spark_votes_equal_local_tally(adapted: tuple[Any, Any, DomainPair], spa
     np.testing.assert_array_equal(column(labelled, "prediction"), np.array(model.classes)[said.winners])
     np.testing.assert_allclose(column(labelled, "confidence"), said.votes[np.arange(len(rows)), said.winners] / 2)
     labelled.unpersist()
-    assert np.any(said.votes.max(axis=1) == 1)  # else the tie-break was not asked
+    assert np.any(said.votes.max(axis=1) == 1)  # otherwise the tie-break is not tested
 
 
 def test_model_properties_have_expected_values(adapted: tuple[Any, Any, DomainPair]) -> None:

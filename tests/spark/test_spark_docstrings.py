@@ -1,4 +1,4 @@
-"""Docstrings of `adrem.spark`, as in test_docstrings.py; the examples need a Spark session."""
+"""Tests of the docstrings of `adrem.spark`, as in test_docstrings.py; the examples need a Spark session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOMES = homes_of(exported_by("adrem.spark"))
 
 
 def example_of(home: Home) -> DocTest:
-    """The example in one docstring; a module's are not found at once, as the classes say that they are elsewhere."""
+    """The example of one docstring; doctest does not find it by module, as the classes state another module."""
     module, name = home
     thing = attrgetter(name)(import_module(module))
     (found,) = DocTestFinder(recurse=False).find(thing, name_of(home), module=False, globs={})
@@ -37,7 +37,7 @@ def test_docstrings_follow_numpydoc(home: Home) -> None:
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstring_examples_run(home: Home, spark: Any) -> None:  # noqa: ARG001 - started for them
+def test_docstring_examples_run(home: Home, spark: Any) -> None:  # noqa: ARG001 - the examples use it
     example = example_of(home)
     assert example.examples
     complaints: list[str] = []

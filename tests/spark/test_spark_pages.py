@@ -1,4 +1,4 @@
-"""The page on Spark does what it says, in a process of its own, as a process has one Spark."""
+"""Test of the page on Spark, in a separate process, since a process can have only one Spark session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that can't be learnt from are refused before any training."""
+"""Tests that unusable tables are rejected before training."""
 
 from __future__ import annotations
 
