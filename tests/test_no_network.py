@@ -63,11 +63,11 @@ except OSError as error:
 """
 
 
-def _within() -> list[str]:
+def _no_network_prefix() -> list[str]:
     """The command prefix that runs a process without network, if the system supports it."""
     words = ["unshare", "--net", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this machine lets no process give up the network")
+        pytest.skip("needs unshare --net")
     return words
 
 
@@ -85,7 +85,7 @@ def test_package_makes_no_network_calls(tmp_path: Path) -> None:
 
 
 def test_package_works_without_network(tmp_path: Path) -> None:
-    assert _run("attempts = []" + USE, tmp_path, _within()).endswith("quiet\n")
+    assert _run("attempts = []" + USE, tmp_path, _no_network_prefix()).endswith("quiet\n")
 
 
 def test_watcher_detects_network_calls(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_watcher_detects_network_calls(tmp_path: Path) -> None:
 
 
 def test_isolated_process_reaches_no_network(tmp_path: Path) -> None:
-    assert "unreachable" in _run(ASK, tmp_path, _within())
+    assert "unreachable" in _run(ASK, tmp_path, _no_network_prefix())

@@ -26,8 +26,8 @@ from adrem.machines.regularization import select_c
 
 # As in LinearSVC of scikit-learn: training stops within tol of the optimum, on a path that depends on the rows.
 EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
-    "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
+    "check_sample_weight_equivalence_on_dense_data": "folds consist of rows, and training stops within tol",
+    "check_sample_weight_equivalence_on_sparse_data": "folds consist of rows, and training stops within tol",
 }
 
 

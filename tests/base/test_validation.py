@@ -308,12 +308,12 @@ def test_extreme_sample_weights_are_rejected(weight: float, size: str) -> None:
 
 
 def test_labels_of_unsupported_types_are_rejected() -> None:
-    class Sour:
+    class Incomparable:
         def __eq__(self, other: object) -> bool:
             raise RuntimeError("no comparison")
 
         __hash__ = object.__hash__
 
-    for labels in ([Sour() for _ in Y], [{0} for _ in Y], [b"x" if k else 3 for k in Y]):
+    for labels in ([Incomparable() for _ in Y], [{0} for _ in Y], [b"x" if k else 3 for k in Y]):
         with pytest.raises(ValueError, match="neither numbers nor strings"):
             AdREM(C=1.0).fit(X, np.array(labels, dtype=object))

@@ -51,7 +51,7 @@ def test_ensemble_of_full_pool_is_always_equal() -> None:
     assert len(set(accuracy[:, 0])) > 1
 
 
-class Turns:
+class Rotations:
     """A generator whose permutations put every member first once."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Turns:
 def test_ensembles_of_size_one_are_the_members() -> None:
     rng = np.random.default_rng(0)
     scores, truth = rng.normal(size=(9, 30, 4)), rng.integers(0, 4, 30)
-    accuracy = ensemble_accuracy(scores, truth, (1, 3), 9, cast("np.random.Generator", Turns()))
+    accuracy = ensemble_accuracy(scores, truth, (1, 3), 9, cast("np.random.Generator", Rotations()))
     members = [100 * np.mean(member.argmax(axis=1) == truth) for member in scores]
     assert sorted(accuracy[:, 0]) == pytest.approx(sorted(members))
     assert accuracy[:, 0].mean() == pytest.approx(np.mean(members))

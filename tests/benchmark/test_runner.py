@@ -219,7 +219,7 @@ for k in range(kills + 1):
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_killed_runs_resume(tmp_path: Path) -> None:
     kills = 12
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(kills)]
@@ -261,7 +261,7 @@ run([Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(2)], Store(folder), 
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process is not told there that its parent has ended")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not report the end of the parent process")
 def test_workers_exit_when_run_is_killed(tmp_path: Path) -> None:
     logs = [tmp_path / "0", tmp_path / "1"]
     with subprocess.Popen([sys.executable, "-c", ORPHANED, str(tmp_path)], stderr=subprocess.DEVNULL) as process:

@@ -385,7 +385,7 @@ def test_row_number_columns_are_left_out(adrem: Command, files: Path) -> None:
     assert "column '' is left out: identifier, row numbers" in err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limit")
 @pytest.mark.parametrize("option", ["--save", "--report", "--keep"])
 def test_full_disk_is_reported_and_leaves_no_files(adrem: Command, files: Path, option: str) -> None:
     """A file size limit of 1000 bytes stands for a full disk: the first long write fails."""
@@ -420,7 +420,7 @@ def test_unwritable_output_folder_is_reported_first(adrem: Command, files: Path)
     assert err.count("\n") == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the null device is no path there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/null")
 @pytest.mark.parametrize("option", ["--save", "--report"])
 @pytest.mark.usefixtures("files")
 def test_special_files_are_not_replaced(adrem: Command, option: str) -> None:
@@ -430,7 +430,7 @@ def test_special_files_are_not_replaced(adrem: Command, option: str) -> None:
     assert Path("/dev/null").is_char_device()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.usefixtures("files")
 def test_full_standard_output_is_reported_in_one_line() -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "-"]
@@ -443,7 +443,7 @@ def test_full_standard_output_is_reported_in_one_line() -> None:
     assert "Exception" not in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="streams are not closed this way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 def test_closed_streams_are_handled(files: Path) -> None:
     words = f"{sys.executable} -m adrem adapt books.csv knives.csv --label verdict --drop id"
     quiet = subprocess.run(["/bin/sh", "-c", f"{words} -o labels.csv <&- >&- 2>&-"], capture_output=True, check=False)

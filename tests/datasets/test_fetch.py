@@ -70,7 +70,7 @@ def whole(request: BaseHTTPRequestHandler, content: bytes = WHOLE) -> None:
     request.wfile.write(content[begin:])
 
 
-def whole_whatever_is_asked(request: BaseHTTPRequestHandler) -> None:
+def whole_ignoring_range(request: BaseHTTPRequestHandler) -> None:
     request.send_response(200)
     request.send_header("Content-Length", str(len(WHOLE)))
     request.end_headers()
@@ -84,7 +84,7 @@ def cut_off(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(WHOLE[:HALF])
 
 
-def not_there(request: BaseHTTPRequestHandler) -> None:
+def not_found(request: BaseHTTPRequestHandler) -> None:
     request.send_error(404)
 
 
@@ -146,7 +146,7 @@ def test_fetch_resumes_a_partial_download(server: Server, tmp_path: Path) -> Non
 
 
 def test_fetch_restarts_if_server_ignores_range(server: Server, tmp_path: Path) -> None:
-    server.ways = [cut_off, whole_whatever_is_asked]
+    server.ways = [cut_off, whole_ignoring_range]
     with pytest.raises(DownloadError):
         fetch(NAME, tmp_path)
     fetch(NAME, tmp_path)
@@ -165,7 +165,7 @@ def test_fetch_restarts_if_partial_file_is_too_long(server: Server, tmp_path: Pa
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        (not_there, "the server answers 404"),
+        (not_found, "the server answers 404"),
         (cut_off, "cut off"),
         (wrong_bytes, "are not amazon-reviews.*can't be read"),
     ],
@@ -258,7 +258,7 @@ def test_unwritable_incoming_folder_raises_one_line_error(server: Server, tmp_pa
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_raises_one_line_error(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     part = tmp_path / ".incoming" / NAME / f"{FILE}.part"

@@ -42,7 +42,7 @@ def end_with(error: type[BaseException], file: IO[bytes]) -> None:
     raise error
 
 
-def write_to_a_full_device(path: Path) -> None:
+def write_to_full_device(path: Path) -> None:
     with written_whole(path) as file:
         os.dup2(os.open("/dev/full", os.O_WRONLY), file.fileno())
         file.write(b"new")
@@ -109,10 +109,10 @@ def test_unwritable_path_is_named(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_raises_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Free some space, or choose another folder"):
-        write_to_a_full_device(tmp_path / "name")
+        write_to_full_device(tmp_path / "name")
     assert names_in(tmp_path) == []
 
 

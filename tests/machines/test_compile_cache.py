@@ -46,7 +46,7 @@ def test_damaged_cache_file_is_recompiled(tmp_path: Path, ending: str, content: 
     assert run(tmp_path) == ["0.5", "1"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limit")
 def test_full_disk_falls_back_to_compiling(tmp_path: Path) -> None:
     """A file size limit of 100 bytes stands for a full disk: writing fails."""
     assert run(tmp_path, SMALL_FILES) == ["0.5", "0"]

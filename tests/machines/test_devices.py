@@ -36,7 +36,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 
-def alike(model: AdREM, other: AdREM) -> None:
+def assert_alike(model: AdREM, other: AdREM) -> None:
     """Check equal draw sizes, and losses, weights and labels within the tolerance; one borderline row may differ."""
     assert np.count_nonzero(model.transduction_ != other.transduction_) <= 1
     assert np.abs(model.vote_share_ - other.vote_share_).mean() < 0.02
@@ -57,7 +57,7 @@ def test_devices_give_equal_draws_and_labels(loss: Any, machine: Any, n_classes:
     data = make_blobs_shift(n_classes)
     models = [fitted(data, loss=loss, machine=machine, device=device) for device in ("torch-cpu", "cpu")]
     assert "on torch-cpu, 3 member(s) at a time" in models[0].machine_
-    alike(*models)
+    assert_alike(*models)
     np.testing.assert_array_equal(models[0].transduction_, models[1].transduction_)
     assert [e["class_counts"] for e in models[0].history_] == [e["class_counts"] for e in models[1].history_]
 
@@ -80,7 +80,7 @@ def test_options_agree_between_devices(blobs: DomainPair, params: dict[str, Any]
     if "class_prior" in params:  # estimated shares depend on scores that differ within the tolerance
         np.testing.assert_allclose(models[0].class_prior_, models[1].class_prior_, atol=0.02)
     else:
-        alike(*models)
+        assert_alike(*models)
 
 
 @needs_torch
@@ -89,7 +89,7 @@ def test_multiple_sources_agree_between_devices(blobs: DomainPair) -> None:
     y = np.concatenate([blobs.y_source, np.full(45, -1)])
     domain = np.concatenate([np.arange(60) % 2, np.full(45, -1)])
     ours, theirs = (AdREM(device=d, **SMALL).fit(X, y, sample_domain=domain) for d in ("torch-cpu", "cpu"))
-    alike(ours, theirs)
+    assert_alike(ours, theirs)
     found, expected = ([entry["source_losses"] for entry in model.history_] for model in (ours, theirs))
     np.testing.assert_allclose(found, expected, rtol=0.05)
     alone = [AdREM(device=d, **SMALL).fit(blobs.X_source, blobs.y_source) for d in ("torch-cpu", "cpu")]
@@ -118,7 +118,7 @@ def test_sparse_rows_and_tensors_equal_dense(blobs: DomainPair) -> None:
     dense = fitted(blobs, device="torch-cpu")
     tables = [sp.csr_array(own) for own in (blobs.X_source, blobs.X_target)]
     sparse = AdREM(device="torch-cpu", **SMALL).fit(tables[0], blobs.y_source, X_target=tables[1])
-    alike(sparse, dense)
+    assert_alike(sparse, dense)
     coo = [torch.tensor(own).to_sparse() for own in (blobs.X_source, blobs.X_target)]
     same = AdREM(device="torch-cpu", **SMALL).fit(coo[0], blobs.y_source, X_target=coo[1])
     np.testing.assert_allclose(same.coef_, sparse.coef_, atol=1e-9)
@@ -139,7 +139,7 @@ def test_device_memory_error_halves_group_size(blobs: DomainPair, monkeypatch: p
 
     monkeypatch.setattr(TorchMachine, "copies", spent)
     most = 2
-    alike(fitted(blobs, device="torch-cpu", n_estimators=5), expected)
+    assert_alike(fitted(blobs, device="torch-cpu", n_estimators=5), expected)
     assert tried == [5, 3, 2, 2, 1]
     most = 0
     with pytest.raises(MemoryError, match="spent"):
@@ -154,7 +154,7 @@ def on_gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-@pytest.mark.skipif(not on_gpu(), reason="there is no GPU")
+@pytest.mark.skipif(not on_gpu(), reason="needs a GPU")
 def test_gpu_out_of_memory_reduces_group_size(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 

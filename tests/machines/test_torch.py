@@ -18,7 +18,7 @@ from adrem.machines.regularization import grows, rescale
 from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
-gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
 paths = pytest.mark.parametrize("path", ["gram", "rows", "sparse rows"])
 losses = pytest.mark.parametrize("loss", list(LOSSES))

@@ -48,8 +48,8 @@ def skewed(kept: float) -> DomainPair:
 @parametrize_with_checks(
     [AdREMCV(C=0.1, n_estimators=2, n_iter=2)],
     expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
-        "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
+        "check_sample_weight_equivalence_on_dense_data": "folds consist of rows, and training stops within tol",
+        "check_sample_weight_equivalence_on_sparse_data": "folds consist of rows, and training stops within tol",
     },
 )
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:

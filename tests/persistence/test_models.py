@@ -257,7 +257,7 @@ def test_load_rejects_damaged_files(blobs: DomainPair, tmp_path: Path) -> None:
         load(tmp_path / "array.npy")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no umask")
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 def test_saved_file_respects_umask(blobs: DomainPair, tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:

@@ -71,7 +71,7 @@ print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) /
 
 @pytest.mark.skipif(
     sys.platform != "linux",
-    reason="only Linux tells the peak of this process, without that of the one it was forked from",
+    reason="only Linux reports the peak memory of this process without that of its parent",
 )
 def test_sparse_text_stays_sparse() -> None:
     """Loading, scaling and adapting in one process take little memory."""

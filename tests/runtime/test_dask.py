@@ -177,7 +177,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT can't be sent on Windows")
 def test_ctrl_c_stops_work_on_workers(tmp_path: Any) -> None:
     pytest.importorskip("distributed")
     script = tmp_path / "interrupted.py"

@@ -30,7 +30,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT can't be sent on Windows")
 @pytest.mark.parametrize("machine", ["gram", "rows"])
 @pytest.mark.parametrize(("C", "tol", "n_jobs"), [(1e5, 1e-9, 1), (0.1, 1e-3, 1), (0.1, 1e-3, 2)])
 def test_ctrl_c_stops_a_fit(machine: str, C: float, tol: float, n_jobs: int) -> None:

@@ -63,7 +63,7 @@ print(before, available_memory())
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limits are read from /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are read from /proc")
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_available_memory_respects_process_limits(limit: str) -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED, limit], capture_output=True, text=True, check=True)

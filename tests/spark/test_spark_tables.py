@@ -21,7 +21,7 @@ def refuse(frame: Any, message: str, kind: type[Exception] = ValueError, **param
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forbid_training(monkeypatch: pytest.MonkeyPatch) -> None:
     from adrem.spark.classifiers import Trainer
 
     monkeypatch.delattr(Trainer, "train")
