@@ -1,4 +1,4 @@
-"""The machine's own Chromium, through Playwright."""
+"""The installed Chromium, controlled by Playwright."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Screenshots are kept here, to be looked at.
+# Screenshots are kept here for inspection.
 ARTEFACTS = Path(__file__).parents[1] / "build" / "screenshots"
 
 
 def find_chromium() -> str | None:
-    """Where a Chromium is, if there is one."""
+    """The path of an installed Chromium, or None."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
-    """Chromium without a window."""
+    """Open a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        # Inside a container Chromium's sandbox has no rights of its own; the pages are ours, and off the network.
+        # In a container the Chromium sandbox lacks permissions; the pages are our own and offline.
         browser = play.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine, with workers that can be killed."""
+"""A local Dask cluster with workers that can be killed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 N_WORKERS = 2
-# Seconds that a busy machine may take for what takes one.
+# Timeout in seconds for operations that take one second on an idle machine.
 PATIENCE = 180
 
 
 class Cluster:
-    """Two workers of one thread each, in processes that are started again when they die."""
+    """Two workers of one thread each, in processes that are restarted when they die."""
 
     def __init__(self, client: Any, scheduler: Any) -> None:
         self.client = client
@@ -29,7 +29,7 @@ class Cluster:
         return str(self.scheduler.address)
 
     def pids(self) -> set[int]:
-        """The processes of the workers."""
+        """Process ids of the workers."""
         return set(self.client.run(os.getpid).values())
 
     def kill(self, pids: set[int]) -> None:
@@ -37,13 +37,13 @@ class Cluster:
             os.kill(pid, signal.SIGKILL)
 
     def is_busy(self) -> bool:
-        """Whether every worker has something to do."""
+        """Whether every worker is processing a task."""
         workers = list(self.scheduler.workers.values())
         return len(workers) == N_WORKERS and all(worker.processing for worker in workers)
 
     @contextmanager
     def killing(self, n_workers: int, after: float = 0.3) -> Iterator[list[int]]:
-        """Kill so many workers some time after all of them began to work; gives the processes that were killed."""
+        """Kill this many workers some time after all are busy; yields the list of killed process ids."""
         killed: list[int] = []
         chosen = set(sorted(self.pids())[:n_workers])
 
@@ -62,7 +62,7 @@ class Cluster:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, or fail."""
+    """Wait until a condition holds, or fail after the timeout."""
     deadline = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < deadline
@@ -71,7 +71,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 @contextmanager
 def local_cluster() -> Iterator[Cluster]:
-    """A cluster for some tests; they are skipped where Dask is not installed."""
+    """A local Dask cluster; tests are skipped if Dask is not installed."""
     distributed = pytest.importorskip("distributed", reason='pip install "adrem[dask]" for the tests on a cluster')
     with (
         distributed.LocalCluster(

@@ -1,4 +1,4 @@
-"""Running the command line as a person would, without a process of its own."""
+"""Run the command line in the process of the tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Outcome(NamedTuple):
 
 
 class Command:
-    """Call it with the words after `adrem`."""
+    """Runs a command from the words after `adrem`."""
 
     def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
         self._patch = patch

@@ -1,4 +1,4 @@
-"""Fixtures, and the tests that need data."""
+"""Shared fixtures, and the marking of tests that need real data."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sparks import start_spark
 from adrem import AdREM, load
 from adrem.datasets import DomainPair, load_digits_shift
 
-# The same examples in every run: a change of the code is what turns a test red, not the day.
+# The same examples in every run, so that only code changes make a test fail.
 settings.register_profile("adrem", derandomize=True, deadline=None)
 settings.load_profile("adrem")
-# Pictures are drawn and not shown, those of the examples in docstrings too.
+# Figures are drawn without a window, also in the examples of docstrings.
 os.environ["MPLBACKEND"] = "agg"
 
 
 def pytest_configure() -> None:
-    """Train where ADREM_DEVICE says, wherever a test does not: `ADREM_DEVICE=cuda pytest tests/algorithm`."""
+    """Make ADREM_DEVICE the default device of AdREM, as in `ADREM_DEVICE=cuda pytest tests/algorithm`."""
     device = os.environ.get("ADREM_DEVICE")
     if device is not None:
         defaults = AdREM.__init__.__defaults__ or ()
@@ -34,9 +34,9 @@ def pytest_configure() -> None:
         assert AdREM().device == device
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on real data are thorough ones, and skipped where the data are not."""
+    """Mark tests on real data as thorough, and skip them if the data are missing."""
     reason = "set ADREM_DATA to the folder of the paper's data sets to run the tests on real data"
     for item in items:
         if item.path.parent.name == "real":
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing of the user's cache is read or written."""
+    """Use a temporary cache instead of the user's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADREM_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -65,13 +65,13 @@ def two_blobs() -> DomainPair:
 
 @pytest.fixture
 def descent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Newton's method takes nothing over from coordinate descent."""
+    """Disable Newton's method, so that only coordinate descent is used."""
     monkeypatch.setattr("adrem.machines.newton.MOST_WORK", 0)
 
 
 @pytest.fixture
 def routing() -> Iterator[None]:
-    """Metadata routing switched on, as importing skada does, and back again."""
+    """Enable metadata routing, as importing skada does, and restore the configuration."""
     with sklearn.config_context(enable_metadata_routing=True):
         yield
 
@@ -84,7 +84,7 @@ def adrem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def clean_desk() -> Iterator[None]:
-    """For pictures: nobody's settings, and no figure of others nor left to others."""
+    """Use matplotlib's default style, and close all figures before and after the test."""
     import matplotlib.pyplot as plt
 
     plt.close("all")
@@ -100,23 +100,23 @@ def digits() -> DomainPair:
 
 @pytest.fixture(scope="session")
 def digits_model() -> Any:
-    """A fit to the digits, AdREM(class_prior="estimate", random_state=0) in single precision, from a file.
+    """AdREM(class_prior="estimate", random_state=0) fitted to the digits in float32, loaded from a file.
 
-    Fitted anew it might differ by a label on another machine; what is drawn of a file is the same everywhere.
+    A new fit might differ by a label on another machine; pictures of a saved model are equal everywhere.
     """
     return load(Path(__file__).parent / "data" / "digits.adrem")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Machines to spread work over, which are processes of this one."""
+    """A local Dask cluster of two worker processes."""
     with local_cluster() as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """One Spark for all tests."""
+    """One Spark session for all tests."""
     session = start_spark("local[2]", tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()

@@ -1,7 +1,7 @@
-"""Small problems whose answers must be the same tomorrow; `python tests/golden.py` writes them to data/golden.json.
+"""Small problems with stored reference answers; `python tests/golden.py` writes them to data/golden.json.
 
-The rows are whole numbers over eight, drawn by numpy's frozen `RandomState`: they, and the products of any two of them,
-are the same to the last bit on every machine and with every version.
+The rows are integers divided by eight, drawn by numpy's frozen `RandomState`: they and the products of any two of them
+are bitwise equal on every machine and with every version.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from adrem import AdREM, AdREMCV, baselines
 
 HOME = Path(__file__).parent / "data" / "golden.json"
 N_SOURCE, N_TARGET, N_FEATURES = 60, 45, 6
-# With the rows of this seed the models differ in their labels, and no label hangs by a thread.
+# With this seed the models differ in their labels, and no label is close to a tie.
 USUAL_SEED = 13
-# Rows whose decision values are written down; the labels of all rows are.
+# Number of rows whose decision values are stored; labels are stored for all rows.
 N_SHOWN, DIGITS = 5, 6
 SEEDS = range(100)
-# By which part of itself every number is moved, far more than machines and versions differ, to see whether labels stay.
+# Relative perturbation for the test of stable labels, far larger than differences between machines and versions.
 MOVED = 1e-9
 SMALL: dict[str, Any] = {"n_estimators": 5, "n_iter": 6, "random_state": 0}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A model, and the table that it is fitted on: the rows of a source or of two, and then those of the target."""
+    """A model and its table: the rows of one or two sources, followed by those of the target."""
 
     model: Any
     n_classes: int = 3
@@ -44,7 +44,7 @@ class Problem:
 
 
 class Answer(NamedTuple):
-    """What a fitted model says of the target, and what it remembers of the way there."""
+    """The labels and decision values of a fitted model for the target, and its history."""
 
     labels: NDArray[np.intp]
     decision: NDArray[np.float64]
@@ -52,18 +52,18 @@ class Answer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The labels, a digit each."""
+        """The labels, one digit each."""
         return "".join(map(str, self.labels.tolist()))
 
     @property
     def digest(self) -> str:
-        """Equal for answers that are equal to the last bit."""
+        """A hash that is equal for bitwise equal answers."""
         parts = (self.labels.tolist(), self.decision.tolist(), self.history)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
     def margins(self) -> NDArray[np.float64]:
-        """By how much each row's first class leads its second."""
+        """Difference between the highest and second highest decision value of each row."""
         if self.decision.ndim == 1:
             return np.abs(self.decision)
         ordered = np.sort(self.decision, axis=1)
@@ -87,12 +87,12 @@ PROBLEMS = {
     "AdREMCV": Problem(AdREMCV(**SMALL)),
     **{name: Problem(getattr(baselines, name)(random_state=0)) for name in baselines.__all__},
 }
-# What the seeds 0 to 99 are tried on: both machines, both losses.
+# Problems that are solved with the seeds 0 to 99: both machines, both losses.
 MANY_SEEDS = ("hinge, Gram matrix", "hinge, sparse rows", "log_loss, Gram matrix", "log_loss, rows")
 
 
 def make_table(problem: Problem, seed: int, moved: float) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
-    """Rows, labels (-1 for the target) and domains; every number of the rows is moved by so large a part of itself."""
+    """Rows, labels (-1 for the target) and domains; every value of the rows is perturbed by this relative amount."""
     rng = RandomState(seed)
     classes = np.concatenate([np.arange(n) % problem.n_classes for n in (N_SOURCE, N_TARGET)])
     domain = np.concatenate([np.minimum(np.arange(N_SOURCE) // 3 % 4, problem.n_sources - 1), np.full(N_TARGET, -1)])
@@ -105,7 +105,7 @@ def make_table(problem: Problem, seed: int, moved: float) -> tuple[Any, NDArray[
 
 
 def answer(name: str, *, seed: int | None = None, n_jobs: int | None = None, moved: float = 0.0) -> Answer:
-    """Solve a problem: with a seed for the rows and the draws, so many jobs, and rows that were moved a little."""
+    """Solve a problem with a seed for rows and draws, a number of jobs and slightly perturbed rows."""
     problem = PROBLEMS[name]
     X, y, domain = make_table(problem, USUAL_SEED if seed is None else seed, moved)
     model = clone(problem.model)
@@ -118,13 +118,13 @@ def answer(name: str, *, seed: int | None = None, n_jobs: int | None = None, mov
 
 
 def _firm_labels(name: str, seed: int) -> str:
-    """The labels of a seed, or nothing where they hang by a thread: such ones may differ between machines."""
+    """The labels of a seed, or "" if a small perturbation changes them."""
     found = answer(name, seed=seed)
     return found.text if found.text == answer(name, seed=seed, moved=MOVED).text else ""
 
 
 def write() -> None:
-    """Put the answers of today where those of tomorrow will be compared with them."""
+    """Write the current answers as the reference for later versions."""
     answers = {}
     for name in PROBLEMS:
         found = answer(name)
@@ -132,11 +132,11 @@ def write() -> None:
     seeds = {name: [_firm_labels(name, seed) for seed in SEEDS] for name in MANY_SEEDS}
     text = json.dumps({"problems": answers, "seeds": seeds}, indent=1)
     text = re.sub(r"(?<=\[)\n\s+(?=-?\d)|(?<=\d)\n\s+(?=\])", "", text)
-    HOME.write_text(re.sub(r"(?<=,)\n\s+(?=-?\d)", " ", text) + "\n")  # numbers side by side
+    HOME.write_text(re.sub(r"(?<=,)\n\s+(?=-?\d)", " ", text) + "\n")  # several numbers per line
 
 
 def read() -> Any:
-    """The answers that were written down."""
+    """Read the reference answers."""
     return json.loads(HOME.read_text())
 
 

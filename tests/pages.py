@@ -1,10 +1,10 @@
-"""The blocks of a page, and how each kind of them is run.
+"""Parse and run the fenced blocks of documentation pages.
 
-python        run in order, in one namespace a page; what `print(...)  # said` prints has to be what is said
-python, sh    with title="src/...": stands in that file, word for word
-sh            run by bash in a folder of the page's own
-text          what the commands of the block before have printed
-others        with title="name": a file of that name is put into the folder
+python        run in order, in one namespace per page; the output of `print(...)  # text` has to equal the comment
+python, sh    with title="src/...": has to be a verbatim part of that file
+sh            run by bash in a separate folder per page
+text          the expected output of the commands of the block before
+others        with title="name": written to a file of that name in the folder
 
 A comment before a block says why it is not run, `<!-- not run: because -->`, or that it needs real data,
 `<!-- needs ADREM_DATA -->`, or a `<!-- needs Spark -->`: these are run in tests/real and in tests/spark.
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    """The blocks of a page in their order."""
+    """The blocks of a page in order."""
     text = page.read_text("utf-8")
     for found in FENCE.finditer(text):
         line = text.count("\n", 0, found.start("text"))
@@ -54,7 +54,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 class Reader:
-    """Does what a page says, in a folder of its own."""
+    """Runs the blocks of a page in a separate folder."""
 
     def __init__(self, page: Path, folder: Path) -> None:
         self.page = page
@@ -63,7 +63,7 @@ class Reader:
         self.printed: str | None = None
 
     def follow(self, block: Block) -> None:
-        """Do what a block says."""
+        """Run a block."""
         if block.kind == "text" and self.printed is not None:
             assert block.text == self.printed, f"{self.page.name}:{block.line}: the commands print\n{self.printed}"
         self.printed = None
@@ -80,7 +80,7 @@ class Reader:
             self.run_commands(block)
 
     def run_python(self, block: Block) -> None:
-        """Run the lines as those of the page, and compare what they print with their comments."""
+        """Run the lines in the namespace of the page, and compare their output with their comments."""
         said = comments_of(block.text)
         printed: list[tuple[int, str]] = []
 
@@ -92,7 +92,7 @@ class Reader:
         before = Path.cwd()
         os.chdir(self.folder)
         try:
-            exec(code, self.names)  # noqa: S102 - our own text
+            exec(code, self.names)  # noqa: S102 - own documentation
         finally:
             os.chdir(before)
         for line, text in printed:
@@ -119,11 +119,11 @@ class Reader:
 
 
 def comments_of(text: str) -> dict[int, str]:
-    """The comments of a piece of Python, by their lines."""
+    """The comments of Python code, by line number."""
     tokens = tokenize.generate_tokens(StringIO(text).readline)
     return {token.start[0]: token.string[1:].strip() for token in tokens if token.type == tokenize.COMMENT}
 
 
 def flush_left(text: str) -> str:
-    """A text whose lines all begin at the left."""
+    """The text with each line stripped of surrounding whitespace."""
     return "\n".join(line.strip() for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""Pictures as tests see them: compared with those that were looked at, and with the eyes of others."""
+"""Tools to test pictures: comparison with references, legibility, and simulated colour blindness."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from adrem.datasets import DomainPair
 Array = NDArray[np.float64]
 HOME = Path(__file__).parent / "plotting" / "pictures"
 DPI = 60
-APART = 15.0  # colours, in L*a*b*, where 2.3 is the least difference that is noticed side by side
-SAME = 0.5  # the most that two pictures may differ by
-# How linear red, green and blue look without the cones for red or for green (Machado, Oliveira and Fernandes 2009).
+APART = 15.0  # least colour distance, in L*a*b*, where 2.3 is just noticeable
+SAME = 0.5  # largest difference between equal pictures
+# Matrices that simulate protanopia and deuteranopia in linear RGB (Machado, Oliveira and Fernandes 2009).
 EYES = {
     "usual": np.eye(3),
     "protanopia": np.array(
@@ -39,7 +39,7 @@ WHITE = np.array([0.95047, 1.0, 1.08883])
 
 
 def make_rings() -> DomainPair:
-    """Ten classes on a ring; those of the target are turned a little."""
+    """Ten classes on a ring; the target is rotated a little."""
     rng = np.random.RandomState(0)
     labels = np.arange(200) % 10
     X_source, X_target = (
@@ -50,7 +50,7 @@ def make_rings() -> DomainPair:
 
 
 def drop_words(ax: Any) -> None:
-    """Leave only what is drawn: versions of matplotlib set words differently, and draw all else alike."""
+    """Remove all text: versions of matplotlib differ in text rendering only."""
     ax.get_figure().set_dpi(DPI)
     ax.set_title("", loc="left")
     ax.set(xlabel="", ylabel="")
@@ -63,46 +63,46 @@ def drop_words(ax: Any) -> None:
 
 
 def pixels(ax: Any) -> Array:
-    """A picture as levels of red, green and blue, from 0 to 255."""
+    """The picture as RGB values from 0 to 255."""
     figure = ax.get_figure()
     figure.canvas.draw()
     return np.asarray(figure.canvas.buffer_rgba(), dtype=np.float64)[..., :3]
 
 
 def read(name: str) -> Array:
-    """A picture that was looked at and kept."""
+    """Read a reference picture."""
     with Image.open(HOME / f"{name}.png") as picture:
         return np.asarray(picture.convert("RGB"), dtype=np.float64)
 
 
 def difference(drawn: Array, kept: Array) -> float:
-    """Root of the mean squared difference between two pictures, in levels."""
+    """Root mean squared difference between two pictures."""
     assert drawn.shape == kept.shape
     return float(np.sqrt(np.mean((drawn - kept) ** 2)))
 
 
 def words(ax: Any) -> list[Text]:
-    """All that is written, once it has its place."""
+    """All visible texts, after the layout."""
     ax.get_figure().canvas.draw()
     written = [*ax.texts, ax.xaxis.label, ax.yaxis.label, *(ax.get_legend().get_texts() if ax.get_legend() else ())]
-    written += [text for text in ax.get_children() if isinstance(text, Text)]  # the titles among them
+    written += [text for text in ax.get_children() if isinstance(text, Text)]  # includes the titles
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         written += [
             tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high
-        ]  # others are hidden
+        ]  # skips hidden texts
     return [text for text in dict.fromkeys(written) if text.get_visible() and text.get_text().strip()]
 
 
 def assert_legible(ax: Any) -> None:
-    """No word lies upon another, nor beyond the edge of the picture."""
+    """Check that no text overlaps another or leaves the picture."""
     boxes = [(text.get_text(), text.get_window_extent()) for text in words(ax)]
     width, height = ax.get_figure().canvas.get_width_height()
     for text, box in boxes:
         assert min(box.x0, box.y0) >= -1, text
         assert (box.x1 <= width + 1, box.y1 <= height + 1) == (True, True), text
     for (first, box), (second, other) in combinations(boxes, 2):
-        # A pixel of each may touch: boxes are a little larger than what is written in them.
+        # Boxes may overlap by a pixel: they are slightly larger than their text.
         apart = (
             box.x1 - 1 <= other.x0 + 1
             or other.x1 - 1 <= box.x0 + 1
@@ -113,7 +113,7 @@ def assert_legible(ax: Any) -> None:
 
 
 def look_of(mark: Any) -> tuple[str, tuple[Any, ...]]:
-    """The colour of a line, a bar or points, and all else that tells it from others."""
+    """The colour of a line, bar or point collection, and its other distinguishing properties."""
     if isinstance(mark, Line2D):
         is_open = mark.get_markerfacecolor() == "none"
         return to_hex(mark.get_color()), (mark.get_marker(), is_open, mark.get_linestyle(), mark.get_linewidth())
@@ -121,13 +121,13 @@ def look_of(mark: Any) -> tuple[str, tuple[Any, ...]]:
         return to_hex(mark.get_facecolor()), ("bar", mark.get_hatch())
     filled = len(mark.get_facecolor()) > 0
     colour = to_hex((mark.get_facecolor() if filled else mark.get_edgecolor())[0])
-    if hasattr(mark, "get_segments"):  # lines that were drawn together
+    if hasattr(mark, "get_segments"):  # a line collection
         return colour, ("lines", mark.get_linewidth()[0])
     return colour, (mark.get_paths()[0].vertices.round(3).tobytes(), filled)
 
 
 def seen(colour: str, eyes: str = "usual") -> Array:
-    """A colour in CIE L*a*b*, as some eyes see it."""
+    """A colour in CIE L*a*b*, as seen with normal or colour-blind vision."""
     values = np.array(to_rgb(colour))
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
     ratios = TO_XYZ @ np.clip(EYES[eyes] @ linear, 0.0, 1.0) / WHITE
@@ -136,7 +136,7 @@ def seen(colour: str, eyes: str = "usual") -> Array:
 
 
 def contrast_on_white(colour: str) -> float:
-    """The contrast of WCAG 2, from 1 for white to 21 for black."""
+    """The WCAG 2 contrast with white, from 1 for white to 21 for black."""
     lightness = float(seen(colour)[0])
     luminance = ((lightness + 16) / 116) ** 3 if lightness > 8 else lightness * 27 / 24389
     return 1.05 / (luminance + 0.05)

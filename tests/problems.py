@@ -11,7 +11,7 @@ from adrem.datasets import DomainPair
 
 
 def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45, seed: int = 0) -> DomainPair:
-    """Gaussian classes whose means move a little between the domains; small, quick, and not separable."""
+    """Inseparable Gaussian classes whose means differ slightly between the domains; small and quick."""
     rng = RandomState(seed)
     means = 2.0 * rng.standard_normal((n_classes, 5))
     shift = 0.7 * rng.standard_normal(5)
@@ -22,5 +22,5 @@ def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45,
 
 
 def fitted(model: Any, data: DomainPair) -> Any:
-    """A model, fitted to a problem."""
+    """Fit a model to a problem."""
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)

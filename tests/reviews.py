@@ -1,4 +1,4 @@
-"""Two domains of the Amazon reviews as files with a column of text."""
+"""Two domains of the Amazon reviews as files with a text column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adrem.datasets import load
 
 
 def write_reviews(folder: Path) -> None:
-    """Write books.csv, kitchen.csv and its copy more_kitchen.csv: the words of every review, in any order."""
+    """Write books.csv, kitchen.csv and its copy more_kitchen.csv, with the words of every review in any order."""
     data = load("amazon-reviews")
     pair = data.pair("B", "K", preprocess=False)
     assert data.feature_names is not None

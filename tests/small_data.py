@@ -1,4 +1,4 @@
-"""Small files in the forms in which the owners of the data sets publish theirs."""
+"""Small files in the formats of the published data sets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ N_CLASSES = {"amazon-400": 2, "amazon-reviews": 2, "office-31-decaf": 3, "cross-
 
 
 def make_files(name: str) -> dict[str, bytes]:
-    """The files of a data set, small and made at random, but in the published form."""
+    """Small random files of a data set in the published format."""
     rng = RandomState(0)
     n_classes = N_CLASSES.get(name, 3)
     if name == "amazon-reviews":
@@ -71,7 +71,7 @@ def _npz(X: Any, labels: Any, classes: Any) -> bytes:
 
 
 def review_archive(rng: RandomState, *, extra: str = "") -> bytes:
-    """Reviews as Blitzer's archive holds them; terms may be pairs of words, and hold colons."""
+    """Reviews in the format of Blitzer's archive; terms may be word pairs and contain colons."""
     words = {"negative": ["bad", "poor", "not_good", "a:b"], "positive": ["good", "fine", "very_good", "é"]}
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
@@ -98,7 +98,7 @@ def make_home(folder: Path, names: tuple[str, ...] = FILE_SETS) -> Path:
 
 
 def accept_any_content(patch: pytest.MonkeyPatch, name: str) -> None:
-    """Take small files for the published ones."""
+    """Disable the checksum comparison for small files."""
     entry = REGISTRY[name]
     files = tuple(replace(file, sha256=()) for file in entry.files)
     patch.setitem(REGISTRY, name, replace(entry, files=files, rows=None, checksum=None))

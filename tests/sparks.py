@@ -1,4 +1,4 @@
-"""A real Spark on this machine, and tables for it."""
+"""A local Spark session, and tables for it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import pytest
 from adrem.datasets import DomainPair
 
 FAULTS_OF_PYSPARK = pytest.mark.filterwarnings(
-    # It tells that it is older than pandas 3, whose tables are not used here.
+    # A warning that it does not support pandas 3, which is not used here.
     "ignore:PySpark does not yet fully support pandas:FutureWarning",
-    # Until 4.0 it leaves sockets open.
+    # Before 4.0 it leaves sockets open.
     "ignore:unclosed <socket:ResourceWarning",
     "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
 )
 
 
 def needs_spark() -> None:
-    """Skip a module of tests where there is no Spark."""
+    """Skip a test module if Spark is not available."""
     pytest.importorskip("pyspark", reason='needs pyspark: pip install "adrem[spark]"')
     if shutil.which("java") is None:
         pytest.skip("needs a JDK 17", allow_module_level=True)
 
 
 def start_spark(master: str, folder: Path, **settings: str) -> Any:
-    """Start Spark for small tables: quiet, without its pages, compiling little, and writing nowhere else."""
+    """Start Spark for small tables: without logs and web UI, with little compilation, writing to one folder only."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master)
@@ -68,7 +68,7 @@ def vectors(rows: Any) -> list[Any]:
 
 
 def table(spark: Any, data: DomainPair, target_label: float | None = None) -> Any:
-    """Both domains in one DataFrame, each row with its number and its truth too."""
+    """Both domains in one DataFrame, with the number and the true label of each row."""
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql.types import DoubleType, IntegerType, StructType
 
@@ -85,5 +85,5 @@ def table(spark: Any, data: DomainPair, target_label: float | None = None) -> An
 
 
 def column(frame: Any, name: str) -> list[Any]:
-    """A column in the order of the rows' numbers."""
+    """The values of a column, ordered by row number."""
     return [row[name] for row in frame.select("number", name).sort("number").collect()]

@@ -1,4 +1,4 @@
-"""The example of CONTRIBUTING, a method of another package: saved, loaded, searched, benchmarked."""
+"""Tests of the example method in CONTRIBUTING: saving, loading, searching and benchmarking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from adrem.exceptions import ParameterError, UnreadableModelError
 
 @pytest.fixture
 def mean_shift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module that CONTRIBUTING shows, as a module of somebody else."""
+    """The example of CONTRIBUTING as an importable module of another package."""
     [block] = [block for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.title == "mean_shift.py"]
     (tmp_path / "mean_shift.py").write_text(block.text, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -35,7 +35,7 @@ def mean_shift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
 
 
 @pytest.mark.parametrize("adapts", [True, False])
-def test_it_is_saved_and_loaded_by_who_trusts_its_module(
+def test_example_method_is_saved_and_loaded_if_trusted(
     mean_shift: Any, blobs: DomainPair, tmp_path: Path, adapts: bool
 ) -> None:
     X_target = blobs.X_target if adapts else None
@@ -53,7 +53,7 @@ def test_it_is_saved_and_loaded_by_who_trusts_its_module(
 
 
 @pytest.mark.parametrize("trusted", [(), ("mean",), ("mean_shift.sub",), ("adrem",)])
-def test_its_module_is_not_imported_unless_it_is_named(
+def test_untrusted_module_is_not_imported(
     mean_shift: Any, blobs: DomainPair, tmp_path: Path, trusted: tuple[str, ...]
 ) -> None:
     save(mean_shift.MeanShift(C=0.1).fit(blobs.X_source, blobs.y_source), tmp_path / "model")
@@ -65,7 +65,7 @@ def test_its_module_is_not_imported_unless_it_is_named(
         load(tmp_path / "model", trusted_modules="mean_shift")
 
 
-def test_it_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
+def test_example_method_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
     candidates = {"mean shift": mean_shift.MeanShift(C=0.1), "source alone": SourceOnly(C=0.1)}
     search = AdREMCV(candidates, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     assert search.cv_results_["candidate"] == list(candidates)
@@ -73,7 +73,7 @@ def test_it_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
 
 
 @pytest.mark.usefixtures("mean_shift")
-def test_it_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
+def test_example_method_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
     [method] = find_methods("mean_shift:MeanShift")
     labels, model = method.label(blobs, 3)
     assert model.random_state == 3
@@ -85,12 +85,12 @@ def test_it_is_benchmarked(blobs: DomainPair, tmp_path: Path) -> None:
     sys.modules.pop("mean_shift")
     importlib.invalidate_caches()
     [method] = find_methods("mean_shift:MeanShift")
-    assert method.parameters()["code"] != before["code"]  # stored results are those of other code
+    assert method.parameters()["code"] != before["code"]  # changed code invalidates stored results
 
 
 @pytest.mark.parametrize("name", ["nowhere.at_all:MeanShift", "mean_shift:MedianShift", "mean_shift:LinearBaseline.x"])
 @pytest.mark.usefixtures("mean_shift")
-def test_what_can_not_be_imported_is_named(name: str) -> None:
+def test_unimportable_method_is_named(name: str) -> None:
     [method] = find_methods(name)
     with pytest.raises(ParameterError, match=rf"The method {name} can't be imported: "):
         method.parameters()
@@ -98,7 +98,9 @@ def test_what_can_not_be_imported_is_named(name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("mean_shift")
-def test_it_is_benchmarked_on_the_command_line(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_method_is_benchmarked_on_command_line(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept_any_content(monkeypatch, "amazon-400")
     small = tuple(
         replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS

@@ -1,4 +1,4 @@
-"""The pages say what the files say."""
+"""Tests that the documentation pages match the stored results and the source."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def read(name: str) -> list[dict[str, str]]:
     return read_csv(DOCS / "results" / f"{name}.csv")
 
 
-def test_the_page_of_results_is_made_from_the_results() -> None:
+def test_results_page_is_up_to_date() -> None:
     assert (DOCS / "results.md").read_text("utf-8") == make_page()
 
 
-def test_the_table_of_others_in_the_readme_is_made_from_its_results() -> None:
+def test_readme_field_table_is_up_to_date() -> None:
     assert "\n".join(field.summarize(read("field"))) in (DOCS.parent / "README.md").read_text("utf-8")
 
 
-def test_every_link_of_the_readme_leads_somewhere() -> None:
+def test_readme_links_exist() -> None:
     for page in (DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_table_of_verdicts_is_made_from_the_verdicts() -> None:
+def test_verdict_table_is_up_to_date() -> None:
     rows = [{**row, "gain": float(row["gain"])} for row in read("verdict")]
     assert "\n".join(verdict.summarize(rows)) in (DOCS / "diagnosis.md").read_text("utf-8")
 
 
-def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
+def test_beyond_paper_tables_are_up_to_date() -> None:
     assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
     assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
     rows = choosing.read_rows(DOCS / "results" / "choosing.csv")
@@ -54,13 +54,13 @@ def test_the_tables_beyond_the_paper_are_made_from_their_results() -> None:
     assert "\n".join(estimate.summarize(read("estimate"))) in (DOCS / "estimate.md").read_text("utf-8")
 
 
-def test_the_tables_of_robustness_are_made_from_their_results() -> None:
+def test_robustness_tables_are_up_to_date() -> None:
     rows = read_torture((DOCS / "results" / "torture.csv").read_text("utf-8"))
     assert split_page((DOCS / "robustness.md").read_text("utf-8"))[1] == as_page(rows)
     assert [row.what for row in rows if row.is_about_us and row.failed] == []
 
 
-def test_the_design_page_has_every_package_with_its_sentence() -> None:
+def test_design_page_lists_every_package() -> None:
     page = (DOCS / "design.md").read_text("utf-8")
     for name in house_picture.packages():
         # Parsed, not imported: some packages need optional packages.

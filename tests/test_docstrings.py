@@ -1,5 +1,5 @@
-"""What the package says of itself: every public name has a docstring in numpydoc's form,
-and every class and function an example that runs.
+"""Tests of the docstrings: every public name has one in numpydoc's format,
+and every class and function has an example that runs.
 
 The examples themselves are run by pytest's `--doctest-modules`.
 """
@@ -17,10 +17,10 @@ from pages import ROOT
 import adrem
 from adrem.reports import Report
 
-# PySpark is not installed everywhere: spark/test_spark_docstrings.py has what needs it.
+# PySpark is optional: spark/test_spark_docstrings.py tests adrem.spark.
 MODULES = [module for module in public_modules() if module != "adrem.spark"]
 EXPORTED = [thing for module in MODULES for thing in exported_by(module)]
-HOMES = homes_of([*EXPORTED, Report])  # which users are given, and need not import
+HOMES = homes_of([*EXPORTED, Report])  # users get a Report without importing its class
 
 
 @cache
@@ -29,7 +29,7 @@ def names_with_examples(module: str) -> set[str]:
     return {test.name for test in DocTestFinder().find(import_module(module)) if test.examples}
 
 
-def test_the_walk_finds_what_is_public() -> None:
+def test_public_names_are_found() -> None:
     names = set(map(name_of, HOMES))
     assert names >= {
         "adrem.algorithm.estimator.AdREM",
@@ -47,17 +47,17 @@ def test_the_walk_finds_what_is_public() -> None:
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstrings_are_in_the_form_of_numpydoc(home: Home) -> None:
+def test_docstrings_follow_numpydoc(home: Home) -> None:
     assert faults_of(home) == []
 
 
 @pytest.mark.parametrize("home", [home for home in HOMES if needs_example(home)], ids=name_of)
-def test_docstrings_have_an_example_that_is_run(home: Home) -> None:
+def test_docstrings_have_examples(home: Home) -> None:
     assert name_of(home) in names_with_examples(home[0])
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != "adrem.cli"])  # which has its own help
-def test_every_public_name_stands_on_a_page(module: str) -> None:
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "adrem.cli"])  # has its own help
+def test_every_public_name_is_documented(module: str) -> None:
     page = (ROOT / "docs" / "api" / f"{module.rpartition('.')[2]}.md").read_text("utf-8")
     found = import_module(module)
     names = set(found.__all__) - (set(adrem.__all__) if module != "adrem" else set())

@@ -1,4 +1,4 @@
-"""Same tomorrow: the labels that are written down, whatever runs the members, however often, with any versions."""
+"""Results equal the stored reference answers, for all backends, repetitions and library versions."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from adrem import baselines
 
 WRITTEN = read()
 SIDE_BY_SIDE = [name for name, problem in PROBLEMS.items() if "n_jobs" in problem.model.get_params()]
-# Versions of the libraries below differ in the last bits, and what is made of them may differ a little more.
+# Library versions differ in the last bits, and decision values differ by a little more.
 NEAR = 10.0**-DIGITS
 
 here = functools.cache(answer)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_answers_are_those_written_down(name: str) -> None:
+def test_answers_equal_the_golden_file(name: str) -> None:
     found, written = here(name), WRITTEN["problems"][name]
     assert found.text == written["labels"]
     np.testing.assert_allclose(found.decision[:N_SHOWN].ravel(), written["decision"], rtol=0, atol=NEAR)
 
 
-def test_every_method_and_nothing_else_is_written_down() -> None:
+def test_golden_file_covers_every_method() -> None:
     assert set(baselines.__all__) < set(PROBLEMS)
     assert list(WRITTEN["problems"]) == list(PROBLEMS)
     assert {name: len(labels) for name, labels in WRITTEN["seeds"].items()} == dict.fromkeys(MANY_SEEDS, len(SEEDS))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_no_label_written_down_hangs_by_a_thread(name: str) -> None:
-    """Or another machine might say otherwise: margins are wide, and moving every number a little changes little."""
+def test_golden_labels_are_stable_to_perturbation(name: str) -> None:
+    """Margins are wide and small perturbations keep the labels, so that other machines give the same ones."""
     found, moved = here(name), answer(name, moved=MOVED)
     assert found.margins.min() > 1e-3
     assert found.text == moved.text
@@ -43,24 +43,24 @@ def test_no_label_written_down_hangs_by_a_thread(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_again_is_the_same_to_the_last_bit(name: str) -> None:
+def test_repeated_fit_is_bitwise_equal(name: str) -> None:
     assert answer(name).digest == here(name).digest
 
 
-def test_other_seeds_give_other_answers() -> None:
+def test_different_seeds_give_different_answers() -> None:
     assert len({answer("hinge, rows", seed=seed).digest for seed in range(5)}) == 5
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_jobs_and_backends_change_no_bit(n_jobs: int, backend: str) -> None:
+def test_n_jobs_and_backend_keep_bits(n_jobs: int, backend: str) -> None:
     for name in SIDE_BY_SIDE:
         with joblib.parallel_config(backend):
             assert answer(name, n_jobs=n_jobs).digest == here(name).digest, name
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_fit_in_a_thread_or_process_of_somebody_else_changes_no_bit(backend: str) -> None:
+def test_parallel_outer_fits_keep_bits(backend: str) -> None:
     found: list[Answer] = Parallel(n_jobs=2, backend=backend)(delayed(answer)(name) for name in PROBLEMS)
     assert [theirs.digest for theirs in found] == [here(name).digest for name in PROBLEMS]
 
@@ -70,7 +70,7 @@ def test_a_fit_in_a_thread_or_process_of_somebody_else_changes_no_bit(backend: s
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
 @pytest.mark.parametrize("name", MANY_SEEDS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_seeds(name: str, seed: int) -> None:
+def test_many_seeds_equal_golden_labels(name: str, seed: int) -> None:
     alone, written = answer(name, seed=seed, n_jobs=1), WRITTEN["seeds"][name][seed]
     assert written in ("", alone.text)
     for backend in ("threading", "loky"):

@@ -1,4 +1,4 @@
-"""Nothing but `adrem datasets fetch` ever asks the network: not an import, a fit, a page, nor the command line."""
+"""Only `adrem datasets fetch` uses the network: no import, fit, report or other command does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.thorough
 
-# Python itself tells of every attempt, also of those that a library makes past the module socket or keeps quiet about.
+# Audit events report every attempt, also those that bypass the module socket or whose errors are suppressed.
 WATCHED = """
 import sys
 ASKING = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
@@ -27,7 +27,7 @@ sys.addaudithook(refuse)
 USE = """
 import pkgutil, importlib, adrem
 for module in pkgutil.walk_packages(adrem.__path__, "adrem."):
-    # PyTorch and Spark are not installed everywhere, and Spark talks to its own machine.
+    # PyTorch and Spark are optional, and Spark connects to its own machine.
     if not {"__main__", "spark", "torch"} & set(module.name.split(".")):
         importlib.import_module(module.name)
 
@@ -63,11 +63,11 @@ except OSError as error:
 """
 
 
-def _within() -> list[str]:
-    """The words that run a command where there is no network at all, if this machine can do that."""
+def _no_network_prefix() -> list[str]:
+    """The command prefix that runs a process without network, if the system supports it."""
     words = ["unshare", "--net", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this machine lets no process give up the network")
+        pytest.skip("needs unshare --net")
     return words
 
 
@@ -79,18 +79,18 @@ def _run(code: str, folder: Path, within: list[str]) -> str:
     return done.stdout
 
 
-def test_all_goes_without_a_word_to_the_network(tmp_path: Path) -> None:
+def test_package_makes_no_network_calls(tmp_path: Path) -> None:
     assert _run(WATCHED + USE, tmp_path, []).endswith("quiet\n")
     assert (tmp_path / "labels.csv").exists()
 
 
-def test_all_goes_where_there_is_no_network(tmp_path: Path) -> None:
-    assert _run("attempts = []" + USE, tmp_path, _within()).endswith("quiet\n")
+def test_package_works_without_network(tmp_path: Path) -> None:
+    assert _run("attempts = []" + USE, tmp_path, _no_network_prefix()).endswith("quiet\n")
 
 
-def test_an_attempt_is_seen_and_refused(tmp_path: Path) -> None:
+def test_watcher_detects_network_calls(tmp_path: Path) -> None:
     assert "no network in this test" in _run(WATCHED + ASK + "assert attempts", tmp_path, [])
 
 
-def test_where_there_is_no_network_nobody_is_reached(tmp_path: Path) -> None:
-    assert "unreachable" in _run(ASK, tmp_path, _within())
+def test_isolated_process_reaches_no_network(tmp_path: Path) -> None:
+    assert "unreachable" in _run(ASK, tmp_path, _no_network_prefix())

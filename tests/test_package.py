@@ -1,4 +1,4 @@
-"""What a user imports, and what importing costs."""
+"""Tests of the exported names and of the modules that importing loads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_exported_name_exists() -> None:
         ("import adrem; adrem.plotting.plot_votes", ["numba", "matplotlib"]),
     ],
 )
-def test_nothing_heavy_is_imported_before_it_is_used(code: str, absent: list[str]) -> None:
+def test_heavy_modules_are_imported_lazily(code: str, absent: list[str]) -> None:
     script = f"{code}\nimport sys\nprint([name for name in {absent} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

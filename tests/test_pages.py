@@ -1,4 +1,4 @@
-"""Every block of the README and of the pages does what it says, and every command that is not run exists."""
+"""Tests of README and documentation pages: blocks run as documented, and other commands exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def runs(page: Path) -> bool:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=lambda page: page.name)
-def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
+def test_blocks_run_as_documented(page: Path, tmp_path: Path) -> None:
     reader = Reader(page, tmp_path)
     for block in blocks_of(page):
         if not block.remark:
@@ -33,7 +33,7 @@ def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_block_says_what_it_is(page: Path) -> None:
+def test_every_block_has_a_known_kind(page: Path) -> None:
     n_fences = len(re.findall(r"^ *```", page.read_text("utf-8"), flags=re.MULTILINE))
     blocks = list(blocks_of(page))
     assert n_fences == 2 * len(blocks)
@@ -41,7 +41,7 @@ def test_every_block_says_what_it_is(page: Path) -> None:
 
 
 def commands_not_run() -> list[tuple[str, str]]:
-    """The commands in blocks that are not run, and those in the text, with the pages that they are from."""
+    """The commands in the text and in blocks that are not run, with their pages."""
     found = []
     for page in PAGES:
         for block in blocks_of(page):
@@ -53,7 +53,7 @@ def commands_not_run() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("page", "command"), commands_not_run())
-def test_commands_that_are_not_run_exist(page: str, command: str) -> None:
+def test_documented_commands_exist(page: str, command: str) -> None:
     words = [word for word in shlex.split(command, comments=True) if not re.fullmatch(r"[A-Z_]+=.*", word)]
     if words[0] == "adrem":
         check_options(words[1:])
@@ -68,7 +68,7 @@ def test_commands_that_are_not_run_exist(page: str, command: str) -> None:
 
 
 def check_options(words: list[str]) -> None:
-    """Each word that names a command or an option of `adrem` does."""
+    """Check that each word is an existing command or option of `adrem`."""
     command: Any = typer.main.get_command(app)
     for word in words:
         if hasattr(command, "commands") and not word.startswith("-"):
@@ -79,7 +79,7 @@ def check_options(words: list[str]) -> None:
             assert word.split("=")[0] in options | {"--help", "--install-completion"}, f"{command.name} {word}"
 
 
-def test_a_page_that_lies_is_caught(tmp_path: Path) -> None:
+def test_reader_detects_wrong_output(tmp_path: Path) -> None:
     reader = Reader(Path("page.md"), tmp_path)
     reader.follow(Block("python", "", "print(1 + 1)  # 2: as it should be\n", 0, ""))
     for lie in ("print(1 + 1)  # 3\n", "print(1 + 1)\n", "print(1 + 1)  # 22\n"):

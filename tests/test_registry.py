@@ -19,7 +19,7 @@ from adrem.registry import (
 )
 
 
-def test_names_are_unique_and_every_estimator_is_declared() -> None:
+def test_registry_names_are_unique_and_complete() -> None:
     assert len(METHODS) == len(DECLARATIONS)
     expected = {AdREM, AdREMCV, *(getattr(baselines, name) for name in baselines.__all__)}
     assert {estimator.load() for estimator in ESTIMATORS.values()} == expected
@@ -27,7 +27,7 @@ def test_names_are_unique_and_every_estimator_is_declared() -> None:
 
 
 @pytest.mark.parametrize("declared", DECLARATIONS, ids=lambda declared: declared.name)
-def test_parameters_are_those_of_the_estimator(declared: Declaration) -> None:
+def test_declared_parameters_exist_in_estimator(declared: Declaration) -> None:
     known = inspect.signature(declared.estimator.load()).parameters
     assert set(declared.params) <= set(known)
     assert declared.make(random_state=3).random_state == 3

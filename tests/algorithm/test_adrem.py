@@ -1,4 +1,4 @@
-"""AdREM: the contract of a scikit-learn classifier, and the promises of the method."""
+"""Tests of `AdREM`: the scikit-learn contract and the properties of the method."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from adrem.datasets import DomainPair, make_rotated_arcs
 from adrem.exceptions import LostClassWarning, PrecisionWarning
 from adrem.machines.regularization import select_c
 
-# As for scikit-learn's own LinearSVC: a training stops within tol of the optimum, on a way that depends on the rows.
+# As in LinearSVC of scikit-learn: training stops within tol of the optimum, on a path that depends on the rows.
 EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
-    "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
+    "check_sample_weight_equivalence_on_dense_data": "folds consist of rows, and training stops within tol",
+    "check_sample_weight_equivalence_on_sparse_data": "folds consist of rows, and training stops within tol",
 }
 
 
@@ -47,7 +47,7 @@ def assert_same_model(a: AdREM, b: AdREM) -> None:
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_the_three_routes_give_the_same_model(blobs: DomainPair, make: Any, loss: Any) -> None:
+def test_input_forms_give_the_same_model(blobs: DomainPair, make: Any, loss: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
     domain = np.repeat([1, -2], [60, 45])
@@ -68,8 +68,8 @@ def test_the_three_routes_give_the_same_model(blobs: DomainPair, make: Any, loss
         assert_same_model(two_tables, other)
 
 
-def test_algorithm_one_as_the_paper_writes_it(blobs: DomainPair) -> None:
-    """One member against a plain transcription on liblinear, copies and all, with the same draws."""
+def test_fit_equals_transcribed_algorithm_1(blobs: DomainPair) -> None:
+    """One member equals a direct transcription of algorithm 1 with liblinear on repeated rows and the same draws."""
     model = AdREM(C=0.1, n_iter=5, n_estimators=1, tol=1e-7, random_state=3, store_path=True)
     model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
 
@@ -89,7 +89,7 @@ def test_algorithm_one_as_the_paper_writes_it(blobs: DomainPair) -> None:
     np.testing.assert_array_equal(model.transduction_, labels)
 
 
-def test_the_toy_of_the_paper_is_solved() -> None:
+def test_fit_solves_the_rotated_arcs() -> None:
     data = make_rotated_arcs(200, 200, random_state=0)
     source = AdREM(random_state=0).fit(data.X_source, data.y_source)
     model = AdREM(random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -101,7 +101,7 @@ def test_the_toy_of_the_paper_is_solved() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_shapes_and_agreement_of_all_that_is_said(n_classes: int, intercept: bool) -> None:
+def test_fitted_attributes_have_consistent_shapes_and_values(n_classes: int, intercept: bool) -> None:
     data = make_blobs_shift(n_classes)
     model = AdREM(C=0.05, n_estimators=4, n_iter=3, fit_intercept=intercept, random_state=0, store_path=True)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -125,7 +125,7 @@ def test_shapes_and_agreement_of_all_that_is_said(n_classes: int, intercept: boo
     np.testing.assert_array_equal(winners[:, 0], model.vote_share_.max(axis=1))
 
 
-def test_history_makes_a_table(blobs: DomainPair) -> None:
+def test_history_converts_to_a_data_frame(blobs: DomainPair) -> None:
     model = AdREM(C=0.05, n_estimators=2, n_iter=3, random_state=0)
     table = pd.DataFrame(model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target).history_)
     assert list(table.columns) == [
@@ -135,7 +135,7 @@ def test_history_makes_a_table(blobs: DomainPair) -> None:
     assert table["class_counts"].map(sum).eq(45).all()
 
 
-def test_a_fit_on_the_source_is_a_plain_classifier(blobs: DomainPair) -> None:
+def test_fit_without_target_equals_linear_svc(blobs: DomainPair) -> None:
     model = AdREM(C=0.1, tol=1e-7, store_path=True).fit(blobs.X_source, blobs.y_source)
     svm = LinearSVC(loss="hinge", C=0.1, tol=1e-8, fit_intercept=False, max_iter=1_000_000, random_state=0)
     svm.fit(blobs.X_source, blobs.y_source)
@@ -153,7 +153,7 @@ def test_a_fit_on_the_source_is_a_plain_classifier(blobs: DomainPair) -> None:
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 1000), st.sampled_from(["hinge", "log_loss"]))
-def test_renaming_labels_in_their_order_changes_nothing(seed: int, loss: Any) -> None:
+def test_order_preserving_label_renaming_keeps_the_model(seed: int, loss: Any) -> None:
     data = make_blobs_shift(seed=seed)
     names = np.array(["ant", "bee", "cow"])
     model = AdREM(loss=loss, C=0.1, n_iter=3, n_estimators=2, random_state=0)
@@ -166,7 +166,7 @@ def test_renaming_labels_in_their_order_changes_nothing(seed: int, loss: Any) ->
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 1000), st.sampled_from(["hinge", "log_loss"]), st.booleans())
-def test_sparse_for_dense_changes_scores_only_within_tolerance(seed: int, loss: Any, intercept: bool) -> None:
+def test_sparse_input_gives_the_same_scores(seed: int, loss: Any, intercept: bool) -> None:
     data = make_blobs_shift(seed=seed)
     sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_array(data.X_target))
     model = AdREM(loss=loss, C=0.1, sampling="all", n_iter=2, n_estimators=1, tol=1e-6, fit_intercept=intercept)
@@ -177,7 +177,7 @@ def test_sparse_for_dense_changes_scores_only_within_tolerance(seed: int, loss: 
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 1000), st.sampled_from(["hinge", "log_loss"]), st.booleans())
-def test_order_of_the_rows_matters_only_within_tolerance(seed: int, loss: Any, target: bool) -> None:
+def test_row_order_changes_weights_within_tolerance(seed: int, loss: Any, target: bool) -> None:
     data = make_blobs_shift(seed=seed)
     rng = np.random.default_rng(seed)
     there, here = rng.permutation(60), rng.permutation(45)
@@ -193,7 +193,7 @@ def _quiet_fit(model: AdREM, data: Any, target: bool = True) -> AdREM:
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_the_same_result_for_any_number_of_jobs(blobs: DomainPair, backend: str) -> None:
+def test_n_jobs_and_backend_keep_the_result(blobs: DomainPair, backend: str) -> None:
     model = AdREM(n_estimators=5, n_iter=4, random_state=7)
     alone = sklearn.clone(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     for n_jobs in (2, 3, -1):
@@ -203,7 +203,7 @@ def test_the_same_result_for_any_number_of_jobs(blobs: DomainPair, backend: str)
         assert_same_model(alone, many)
 
 
-def test_a_member_does_not_depend_on_how_many_there_are(blobs: DomainPair) -> None:
+def test_member_is_independent_of_n_estimators(blobs: DomainPair) -> None:
     few, many = (
         AdREM(n_estimators=n, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
         for n in (2, 4)
@@ -212,7 +212,7 @@ def test_a_member_does_not_depend_on_how_many_there_are(blobs: DomainPair) -> No
     assert not np.array_equal(many.coef_[0], many.coef_[1])
 
 
-def test_random_states(blobs: DomainPair) -> None:
+def test_random_state_controls_the_draws(blobs: DomainPair) -> None:
     arguments = (blobs.X_source, blobs.y_source)
     first, second = (AdREM(random_state=s).fit(*arguments, X_target=blobs.X_target) for s in (0, 1))
     assert not np.array_equal(first.coef_, second.coef_)
@@ -223,13 +223,13 @@ def test_random_states(blobs: DomainPair) -> None:
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_nothing_of_the_users_is_touched(blobs: DomainPair, make: Any) -> None:
+def test_fit_leaves_inputs_and_global_state_unchanged(blobs: DomainPair, make: Any) -> None:
     X, X_target, y = make(blobs.X_source.copy()), make(blobs.X_target.copy()), blobs.y_source.copy()
     weight = np.ones(60)
     arrays = [y, weight, *([X.data, X_target.data] if sp.issparse(X) else [X, X_target])]
     for array in arrays:
         array.flags.writeable = False
-    state, config = np.random.get_state(legacy=False), sklearn.get_config()  # noqa: NPY002 - it is what must not change
+    state, config = np.random.get_state(legacy=False), sklearn.get_config()  # noqa: NPY002 - must not change
     model = AdREM(n_iter=3).fit(X, y, X_target=X_target, sample_weight=weight)
     model.predict(X_target)
     assert sklearn.get_config() == config
@@ -238,7 +238,7 @@ def test_nothing_of_the_users_is_touched(blobs: DomainPair, make: Any) -> None:
         np.testing.assert_array_equal(np.ravel(array), original.ravel())
 
 
-def test_weights_multiply_c(blobs: DomainPair) -> None:
+def test_sample_weight_scales_c(blobs: DomainPair) -> None:
     model = AdREM(C=0.1, tol=1e-8)
     doubled = sklearn.clone(model).fit(blobs.X_source, blobs.y_source, sample_weight=np.full(60, 2.0))
     larger = AdREM(C=0.2, tol=1e-8).fit(blobs.X_source, blobs.y_source)
@@ -249,7 +249,7 @@ def test_weights_multiply_c(blobs: DomainPair) -> None:
     np.testing.assert_allclose(without.coef_, fewer.coef_, atol=1e-5)
 
 
-def test_class_prior_steers_the_draws(two_blobs: DomainPair) -> None:
+def test_class_prior_sets_draw_sizes(two_blobs: DomainPair) -> None:
     arguments = (two_blobs.X_source, two_blobs.y_source)
     for prior in ([0.8, 0.2], {0: 0.8, 1: 0.2}):
         model = AdREM(C=0.1, class_prior=prior, n_iter=2, n_estimators=1, random_state=0)
@@ -257,7 +257,7 @@ def test_class_prior_steers_the_draws(two_blobs: DomainPair) -> None:
         assert [entry["n_drawn"] for entry in history] == [0, 18 + 5, 36 + 9]
 
 
-def test_lost_classes_are_told_once() -> None:
+def test_lost_classes_raise_one_warning() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(4 * np.eye(3)[c], 0.5, (10, 3)) for c in range(3)])
     y = np.repeat(["a", "b", "c"], 10)
@@ -271,7 +271,7 @@ def test_lost_classes_are_told_once() -> None:
 
 
 @pytest.mark.usefixtures("descent_alone")
-def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconverged_trainings_raise_one_warning(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     model = AdREM(C=100.0, tol=1e-9, n_estimators=2, n_iter=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"15 of 15 trainings .* give a smaller C \(it was 100\)") as caught:
@@ -280,7 +280,7 @@ def test_trainings_given_up_are_told_once(blobs: DomainPair, monkeypatch: pytest
     assert caught[0].filename == __file__
 
 
-def test_the_folds_that_choose_c_come_from_the_random_state(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_state_seeds_the_cross_validation_folds(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
     def record(machine: Any, labels: Any, weights: Any, candidates: Any, seed: int) -> float:
@@ -293,7 +293,7 @@ def test_the_folds_that_choose_c_come_from_the_random_state(blobs: DomainPair, m
     assert seeds[0] == seeds[1] != seeds[2]
 
 
-def test_adapt_is_fit_in_one_line(blobs: DomainPair) -> None:
+def test_adapt_returns_the_transduction(blobs: DomainPair) -> None:
     model = AdREM(C=0.1, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     labels = adapt(blobs.X_source, blobs.y_source, blobs.X_target, C=0.1, random_state=0)
     np.testing.assert_array_equal(labels, model.transduction_)
@@ -303,7 +303,7 @@ def test_adapt_is_fit_in_one_line(blobs: DomainPair) -> None:
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("machine", ["gram", "rows"])
-def test_tables_that_say_nothing_give_no_warning_of_arithmetic(loss: Any, machine: Any) -> None:
+def test_uninformative_tables_raise_no_numerical_warnings(loss: Any, machine: Any) -> None:
     iris = load_iris()
     model = AdREM(loss=loss, machine=machine, random_state=0)
     for X, y in (
@@ -316,14 +316,14 @@ def test_tables_that_say_nothing_give_no_warning_of_arithmetic(loss: Any, machin
             assert np.isfinite(model.fit(X, y).coef_).all()
 
 
-def test_no_job_is_refused_before_any_work(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_rejects_n_jobs_0(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.algorithm.estimator.fit_members", None)
     with pytest.raises(ValueError, match="n_jobs == 0"):
         AdREM(n_jobs=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
 
 
 @pytest.mark.parametrize("weight", [1e-200, 1e200])
-def test_weights_of_any_size_choose_a_c(blobs: DomainPair, weight: float) -> None:
+def test_c_is_selected_for_extreme_sample_weights(blobs: DomainPair, weight: float) -> None:
     model = AdREM(C=[1e-3 / weight, 1.0 / weight], random_state=0)
     model.fit(blobs.X_source, blobs.y_source, sample_weight=np.full(60, weight))
     assert model.C_ * weight == pytest.approx(
@@ -332,7 +332,7 @@ def test_weights_of_any_size_choose_a_c(blobs: DomainPair, weight: float) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_rounding_errors_beyond_the_tolerance_are_told(blobs: DomainPair) -> None:
+def test_fit_warns_about_rounding_errors(blobs: DomainPair) -> None:
     X = blobs.X_source.astype(np.float32)
     X[0, 0] = 1e7
     model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, machine="gram")
@@ -342,7 +342,7 @@ def test_rounding_errors_beyond_the_tolerance_are_told(blobs: DomainPair) -> Non
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
-def test_nobody_is_told_to_give_what_was_given(blobs: DomainPair) -> None:
+def test_precision_warning_skips_float64_advice_for_float64(blobs: DomainPair) -> None:
     X = blobs.X_source.copy()
     X[0, 0] = 1e14
     model = AdREM(C=1.0, n_iter=3, n_estimators=2, random_state=0, machine="gram")
@@ -350,7 +350,7 @@ def test_nobody_is_told_to_give_what_was_given(blobs: DomainPair) -> None:
         model.fit(X, blobs.y_source, X_target=blobs.X_target)
 
 
-def test_a_class_too_rare_for_an_estimate_is_named(blobs: DomainPair) -> None:
+def test_prior_estimate_rejects_rare_source_class(blobs: DomainPair) -> None:
     labels = np.where(np.arange(60) == 2, 2, blobs.y_source % 2)
     with pytest.raises(ValueError, match=r"class 2 has only 1 row\(s\) there. Give the class shares"):
         AdREM(C=1.0, class_prior="estimate").fit(blobs.X_source, labels, X_target=blobs.X_target)

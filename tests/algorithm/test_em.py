@@ -31,7 +31,7 @@ def run(
     )
 
 
-def test_draws_grow_to_the_whole_target() -> None:
+def test_draw_sizes_grow_to_target_size() -> None:
     for sampling, expected in (
         ("random", [0, 12, 23, 34, 45]),
         ("all", [0, 45, 45, 45, 45]),
@@ -42,7 +42,7 @@ def test_draws_grow_to_the_whole_target() -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_losses_are_those_of_the_equations(loss: str) -> None:
+def test_history_losses_equal_the_formulas(loss: str) -> None:
     task, member, data = run(loss=loss, store_path=True)
     functions: dict[str, Any] = {"hinge": lambda m: np.maximum(0, 1 - m), "log_loss": lambda m: np.log1p(np.exp(-m))}
     pointwise = functions[loss]
@@ -59,25 +59,25 @@ def test_losses_are_those_of_the_equations(loss: str) -> None:
         assert entry["balanced_loss"] == pytest.approx(penalty + 0.1 * (on_source.sum() + (share * on_target).sum()))
 
 
-def test_changed_labels_are_counted() -> None:
+def test_history_counts_changed_labels() -> None:
     _, member, data = run(store_path=True)
     labels = [decide(data.X_target @ coef.T) for coef, _ in member.path]
     changed = [0] + [int((a != b).sum()) for a, b in pairwise(labels)]
     assert [entry["n_changed"] for entry in member.history] == changed
 
 
-def test_progress_is_told_of_every_training() -> None:
+def test_ticker_counts_every_training() -> None:
     steps: list[int] = []
     run(ticker=Ticker(steps.append))
     assert steps == [1, 2, 3, 4]
 
 
-def test_the_source_classifier_is_where_it_starts() -> None:
+def test_path_starts_with_the_source_classifier() -> None:
     task, member, _ = run(store_path=True)
     np.testing.assert_array_equal(member.path[0][0], task.machine.weights(task.rows.train_source())[0][0])
 
 
-def test_only_the_last_classifier_is_kept_unless_asked() -> None:
+def test_path_keeps_last_classifier_by_default() -> None:
     _, every, _ = run(store_path=True)
     _, last, _ = run()
     assert len(every.path) == 5
@@ -88,7 +88,7 @@ def test_only_the_last_classifier_is_kept_unless_asked() -> None:
 @pytest.mark.parametrize("path", ["gram", "rows"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_members_in_step_are_the_members_alone(path: str, loss: str, n_classes: int) -> None:
+def test_joint_training_equals_single_member_training(path: str, loss: str, n_classes: int) -> None:
     data = make_blobs_shift(n_classes, seed=3)
     machine = make_machine(np.concatenate([data.X_source, data.X_target]), n_classes, loss, path=path)
     rows = TrainingSet(machine, data.y_source.astype(np.intp), np.ones(60), 45, 0.1)
@@ -105,7 +105,7 @@ def test_members_in_step_are_the_members_alone(path: str, loss: str, n_classes: 
         np.testing.assert_array_equal(alone.path[0][0], member.path[0][0])
 
 
-def test_a_class_without_rows_is_remembered() -> None:
+def test_em_records_lost_classes() -> None:
     X = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [-1.0, 0.1], [1.0, 0.5], [2.0, 0.5]])
     machine = make_machine(X, 2, "hinge")
     labels = np.array([1, 1, 0, 0], dtype=np.intp)

@@ -30,20 +30,20 @@ def make_ensemble() -> Ensemble:
     return Ensemble(task, task.rows.train_source(), EMOptions(4))
 
 
-def test_a_group_may_be_trained_again() -> None:
+def test_training_a_group_twice_gives_equal_history() -> None:
     ensemble, group = make_ensemble(), Group(0, SEEDS)
     first, second = (ensemble.train(group) for _ in range(2))
     assert [member.history for member in first] == [member.history for member in second]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
-def test_members_come_in_the_order_of_their_seeds(n_jobs: int) -> None:
+def test_members_keep_seed_order(n_jobs: int) -> None:
     ensemble = make_ensemble()
     expected = [ensemble.train(Group(0, [seed]))[0].history for seed in SEEDS]
     assert [member.history for member in ensemble.members(SEEDS, n_jobs, Ticker())] == expected
 
 
-def test_wherever_a_group_is_trained_blas_keeps_to_one_thread() -> None:
+def test_group_training_uses_one_blas_thread() -> None:
     seen: set[int] = set()
 
     def look(scores: FloatArray) -> FloatArray:
@@ -57,7 +57,7 @@ def test_wherever_a_group_is_trained_blas_keeps_to_one_thread() -> None:
     assert seen == {1}
 
 
-def test_progress_of_other_processes_is_shown(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_steps_of_worker_processes(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with joblib.parallel_config("loky"):
@@ -66,6 +66,6 @@ def test_progress_of_other_processes_is_shown(blobs: DomainPair, monkeypatch: py
     assert "12/12" in terminal.getvalue()
 
 
-def test_jobs_here() -> None:
+def test_n_jobs_here_resolves_n_jobs() -> None:
     assert n_jobs_here(None) == 1
     assert n_jobs_here(3) == 3

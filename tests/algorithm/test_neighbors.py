@@ -1,4 +1,4 @@
-"""Target rows lean on those nearest to them, where rows that are alike have the same label."""
+"""Tests of the parameter `neighbors`: scores of target rows are averaged with those of their nearest neighbors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
 
 
 def noisy_signs(seed: int = 0) -> DomainPair:
-    """Two classes that a line tells apart and neighbours do not: one feature in a hundred has to do with them."""
+    """Two linearly separable classes that neighbors do not reveal: one of a hundred features is informative."""
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(600, 100))
     y = (X[:, 0] > 0).astype(int)
@@ -33,8 +33,8 @@ def noisy_signs(seed: int = 0) -> DomainPair:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_the_nearest_are_those_of_scikit_learn_on_centred_rows(form: Any) -> None:
-    rows = np.random.RandomState(0).normal(loc=3.0, size=(2100, 7))  # more than are compared at a time
+def test_nearest_equals_scikit_learn_on_centred_rows(form: Any) -> None:
+    rows = np.random.RandomState(0).normal(loc=3.0, size=(2100, 7))  # more rows than one block holds
     rows[rows < 2.0] = 0.0
     search = NearestNeighbors(n_neighbors=5, metric="cosine").fit(rows - rows.mean(axis=0))
     expected = np.sort(search.kneighbors(return_distance=False), axis=1)
@@ -45,19 +45,19 @@ def test_the_nearest_are_those_of_scikit_learn_on_centred_rows(form: Any) -> Non
     np.testing.assert_array_equal(np.sort(nearest(similarities, 5, similarities=True), axis=1), expected)
 
 
-def test_a_row_is_not_its_own_neighbour_nor_is_a_twin_left_out() -> None:
+def test_nearest_excludes_self_and_keeps_duplicates() -> None:
     rows = np.repeat([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]], 2, axis=0)
     assert nearest(rows, 1)[:, 0].tolist() == [1, 0, 3, 2, 5, 4]
 
 
-def test_scores_are_mixed_with_the_mean_of_the_neighbours() -> None:
+def test_mixing_averages_scores_with_neighbors() -> None:
     near: NDArray[np.intp] = np.array([[1, 2], [0, 2], [0, 1]])
     scores = np.array([[[1.0], [2.0], [6.0]]])
     expected = (1 - NEIGHBOR_WEIGHT) * scores[0, :, 0] + NEIGHBOR_WEIGHT * np.array([4.0, 3.5, 1.5])
     np.testing.assert_allclose(Mixing(near)(scores)[0, :, 0], expected)
 
 
-def test_auto_leans_on_neighbours_that_tell_the_label_and_on_no_others() -> None:
+def test_auto_uses_neighbors_only_if_informative() -> None:
     alike, noisy = make_blobs_shift(), noisy_signs()
     assert fitted(alike, neighbors="auto").neighbors_ == DEFAULT_NEIGHBORS
     np.testing.assert_array_equal(
@@ -68,7 +68,7 @@ def test_auto_leans_on_neighbours_that_tell_the_label_and_on_no_others() -> None
     np.testing.assert_array_equal(refused.coef_, plain.coef_)
 
 
-def test_auto_takes_none_where_there_is_too_little_to_tell_or_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_disables_neighbors_for_extreme_row_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make_blobs_shift()
     with monkeypatch.context() as patch:
         patch.setattr("adrem.algorithm.fitting.MAX_TARGET_ROWS", len(data.X_target) - 1)
@@ -81,8 +81,8 @@ def test_auto_takes_none_where_there_is_too_little_to_tell_or_too_much(monkeypat
     assert fitted(rare, neighbors="auto", n_estimators=1).neighbors_ == 0
 
 
-def test_rows_between_two_clusters_follow_their_own() -> None:
-    """A long cluster reaches over the source's border: its far end has neighbours on the right side."""
+def test_neighbors_do_not_lower_accuracy_between_clusters() -> None:
+    """A long target cluster crosses the source's decision boundary; neighbors connect its far end to the right side."""
     rng = np.random.RandomState(0)
     y = np.repeat([0, 1], 150)
     source = np.column_stack([np.where(y == 1, 2.0, -2.0), np.zeros(300)]) + 0.5 * rng.normal(size=(300, 2))
@@ -98,7 +98,7 @@ def test_rows_between_two_clusters_follow_their_own() -> None:
     assert not np.array_equal(plain.coef_, leaning.coef_)
 
 
-def test_predict_says_what_the_transduction_does_and_asks_no_neighbour(tmp_path: Path) -> None:
+def test_predict_equals_transduction_with_neighbors(tmp_path: Path) -> None:
     data = make_blobs_shift()
     model = fitted(data, neighbors=7, refine=5)
     np.testing.assert_array_equal(model.predict(data.X_target), model.transduction_)
@@ -107,7 +107,7 @@ def test_predict_says_what_the_transduction_does_and_asks_no_neighbour(tmp_path:
     assert load(tmp_path / "m").neighbors_ == 7
 
 
-def test_dense_sparse_and_similarities_agree() -> None:
+def test_dense_sparse_and_precomputed_input_agree() -> None:
     data = make_blobs_shift()
     dense = fitted(data, neighbors=5)
     sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_array(data.X_target))
@@ -121,7 +121,7 @@ def test_dense_sparse_and_similarities_agree() -> None:
     np.testing.assert_array_equal(found.transduction_, dense.transduction_)
 
 
-def test_more_neighbours_than_rows_are_refused_before_any_work() -> None:
+def test_fit_rejects_invalid_neighbors() -> None:
     data = make_blobs_shift()
     n = len(data.X_target)
     with pytest.raises(ValueError, match=f"neighbors={n} needs more than {n} target rows.*neighbors=None"):
@@ -133,8 +133,8 @@ def test_more_neighbours_than_rows_are_refused_before_any_work() -> None:
     assert alone.neighbors_ == 0
 
 
-def test_very_many_rows_are_compared_with_fewer_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_is_independent_of_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.RandomState(0).normal(size=(500, 4))
     expected = np.sort(nearest(rows, 3), axis=1)
-    monkeypatch.setattr(_neighbors, "MAX_TARGET_ROWS", 5)  # ten rows at a time
+    monkeypatch.setattr(_neighbors, "MAX_TARGET_ROWS", 5)  # blocks of ten rows
     np.testing.assert_array_equal(np.sort(nearest(rows, 3), axis=1), expected)

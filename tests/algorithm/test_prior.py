@@ -1,4 +1,4 @@
-"""The shares of the classes in the target are found without its labels."""
+"""Tests of `class_prior="estimate"`: target class shares are estimated without target labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ shares_of_classes = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=6).filter
 
 
 def skewed(n_classes: int, kept: float, seed: int = 0) -> DomainPair:
-    """Overlapping classes, of the first of which the target has only a part."""
+    """Overlapping classes; only a fraction of the first class is kept in the target."""
     rng = np.random.RandomState(seed)
     y = np.arange(300 * n_classes) % n_classes
     centres = 2.2 * np.eye(n_classes, 8)
@@ -40,7 +40,7 @@ def skewed(n_classes: int, kept: float, seed: int = 0) -> DomainPair:
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_a_rare_class_is_found_to_be_rare(n_classes: int, loss: Any) -> None:
+def test_prior_estimate_detects_a_rare_class(n_classes: int, loss: Any) -> None:
     data = skewed(n_classes, 0.15)
     true = np.bincount(data.y_target) / len(data.y_target)
     model = AdREM(loss, C=0.1, class_prior="estimate", random_state=0, n_estimators=3)
@@ -56,7 +56,7 @@ def test_a_rare_class_is_found_to_be_rare(n_classes: int, loss: Any) -> None:
     assert accuracies[0] > accuracies[1]
 
 
-def test_equal_shares_stay_equal() -> None:
+def test_prior_estimate_keeps_uniform_shares() -> None:
     data = skewed(3, 1.0)
     model = AdREM(C=0.1, class_prior="estimate", random_state=0, n_estimators=2)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -69,7 +69,7 @@ def test_equal_shares_stay_equal() -> None:
 
 
 @given(shares_of_classes)
-def test_what_is_used_is_a_distribution_without_holes(parts: list[float]) -> None:
+def test_smoothed_shares_are_positive_distributions(parts: list[float]) -> None:
     shares = np.array(parts) / sum(parts)
     for made in (shrink_to_equal(shares, 0.05), with_floor(shares)):
         assert made.sum() == pytest.approx(1.0)
@@ -79,8 +79,8 @@ def test_what_is_used_is_a_distribution_without_holes(parts: list[float]) -> Non
 
 
 @given(st.floats(0.05, 0.95), st.floats(0.3, 0.7))
-def test_shares_are_those_that_make_the_rows_most_likely(share: float, base: float) -> None:
-    """Rows of two normal distributions, posteriors as they are for other shares than theirs."""
+def test_most_likely_shares_recover_the_true_share(share: float, base: float) -> None:
+    """Rows of two normal distributions, with posteriors computed for different class shares."""
     rng = np.random.RandomState(0)
     n = 4000
     x = np.where(np.arange(n) < share * n, 1.5, -1.5) + rng.normal(size=n)
@@ -89,7 +89,7 @@ def test_shares_are_those_that_make_the_rows_most_likely(share: float, base: flo
     assert found[1] == pytest.approx(share, abs=0.04)
 
 
-def test_scores_are_calibrated() -> None:
+def test_calibrate_recovers_scale_and_offsets() -> None:
     rng = np.random.RandomState(0)
     scores: Array = rng.normal(size=(5000, 3))
     logits = 2.0 * scores + np.array([0.5, 0.0, -0.5])
@@ -100,7 +100,7 @@ def test_scores_are_calibrated() -> None:
     np.testing.assert_allclose(found.constants - found.constants.mean(), [0.5, 0.0, -0.5], atol=0.12)
 
 
-def test_confusions_are_undone() -> None:
+def test_confusion_inversion_recovers_the_shares() -> None:
     rng = np.random.RandomState(0)
     confusion = np.array([[0.8, 0.1], [0.2, 0.9]])
     labels = np.arange(6000) % 2
@@ -110,7 +110,7 @@ def test_confusions_are_undone() -> None:
     np.testing.assert_allclose(_by_confusion(known, unknown, labels, np.ones(6000)), [0.2, 0.8], atol=0.03)
 
 
-def test_rows_that_are_held_out_have_no_part() -> None:
+def test_held_out_rows_do_not_affect_scores() -> None:
     data = make_blobs_shift()
     n_source, n_target = len(data.y_source), len(data.X_target)
     held_out = np.zeros((1, n_source + n_target), dtype=bool)
@@ -134,7 +134,7 @@ def test_rows_that_are_held_out_have_no_part() -> None:
     np.testing.assert_allclose(scores(labels, moved)[~held_out[0]], before[~held_out[0]], rtol=1e-9, atol=1e-9)
 
 
-def test_the_same_seed_has_the_same_shares_in_any_number_of_threads() -> None:
+def test_prior_estimate_is_independent_of_n_jobs() -> None:
     data = skewed(2, 0.2)
     models = [
         AdREM(C=0.1, class_prior="estimate", random_state=3, n_jobs=n).fit(
@@ -146,7 +146,7 @@ def test_the_same_seed_has_the_same_shares_in_any_number_of_threads() -> None:
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
 
 
-def test_shares_are_saved_with_the_model(tmp_path: Path) -> None:
+def test_estimated_prior_is_saved_with_the_model(tmp_path: Path) -> None:
     data = skewed(2, 0.2)
     model = AdREM(C=0.1, class_prior="estimate", random_state=3, n_estimators=2)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -154,18 +154,18 @@ def test_shares_are_saved_with_the_model(tmp_path: Path) -> None:
     again = load(tmp_path / "m")
     for name in ("class_prior_", "class_prior_interval_", "class_prior_check_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(again, name))
-    # A fit that estimates nothing forgets the interval of an earlier one.
+    # A fit without estimation removes the interval of an earlier fit.
     model.set_params(class_prior="uniform").fit(data.X_source, data.y_source, X_target=data.X_target)
     assert not hasattr(model, "class_prior_interval_")
 
 
-def test_without_a_target_there_is_nothing_to_estimate() -> None:
+def test_prior_is_uniform_without_target() -> None:
     data = skewed(2, 0.2)
     model = AdREM(C=0.1, class_prior="estimate", random_state=0).fit(data.X_source, data.y_source)
     np.testing.assert_array_equal(model.class_prior_, [0.5, 0.5])
 
 
-def test_a_class_of_few_rows_is_refused() -> None:
+def test_prior_estimate_rejects_small_classes() -> None:
     X, y = np.eye(6), np.array([0, 0, 0, 1, 1, 0])
     with pytest.raises(ValueError, match="has only 2 row"):
         AdREM(C=1.0, class_prior="estimate").fit(X, y, X_target=X)

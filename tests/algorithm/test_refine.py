@@ -1,4 +1,4 @@
-"""After the last draw the labels settle, and the loss they settle by never rises."""
+"""Tests of the parameter `refine`: further iterations on all rows never raise the balanced loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("machine", ["gram", "rows"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_balanced_loss_never_rises(loss: str, machine: str, n_classes: int) -> None:
+def test_refinement_never_raises_the_balanced_loss(loss: str, machine: str, n_classes: int) -> None:
     data = make_blobs_shift(n_classes=n_classes)
     model = fitted(data, loss=loss, machine=machine, refine=30, tol=1e-4)
     assert len(model.termination_) == 11
@@ -35,7 +35,7 @@ def test_the_balanced_loss_never_rises(loss: str, machine: str, n_classes: int) 
         assert all(entry["n_drawn"] == len(data.X_target) for entry in steps[1:])
 
 
-def test_it_goes_on_from_where_the_paper_ends() -> None:
+def test_refinement_continues_after_the_last_iteration() -> None:
     data = make_rotated_arcs(random_state=0)
     plain, refined = fitted(data), fitted(data, refine=50)
     assert plain.termination_ == ["all iterations were run"] * 11
@@ -45,8 +45,8 @@ def test_it_goes_on_from_where_the_paper_ends() -> None:
     assert np.mean(refined.transduction_ == data.y_target) >= np.mean(plain.transduction_ == data.y_target)
 
 
-def test_labels_that_stand_are_those_of_their_own_classifier() -> None:
-    """A fixed point: another step from there changes nothing."""
+def test_refinement_stops_at_a_fixed_point() -> None:
+    """More allowed steps do not change a model that has stopped at a fixed point."""
     data = make_blobs_shift()
     model = fitted(data, refine=50, tol=1e-4, n_estimators=1)
     [reason] = model.termination_
@@ -56,14 +56,14 @@ def test_labels_that_stand_are_those_of_their_own_classifier() -> None:
     assert again.history_[: len(model.history_)] == model.history_
 
 
-def test_members_do_not_depend_on_each_other() -> None:
+def test_refined_members_are_independent() -> None:
     data = make_blobs_shift()
     alone, many = fitted(data, refine=10, n_estimators=1), fitted(data, refine=10, n_estimators=5)
     np.testing.assert_array_equal(alone.coef_[0], many.coef_[0])
     np.testing.assert_array_equal(fitted(data, refine=10, n_jobs=2).coef_, fitted(data, refine=10).coef_)
 
 
-def test_paths_and_files_hold_what_was_refined(tmp_path: Path) -> None:
+def test_refined_path_and_termination_are_saved(tmp_path: Path) -> None:
     data = make_blobs_shift()
     model = fitted(data, refine=10, store_path=True)
     np.testing.assert_array_equal(model.coef_path_[:, -1], model.coef_)
@@ -72,6 +72,6 @@ def test_paths_and_files_hold_what_was_refined(tmp_path: Path) -> None:
     assert load(tmp_path / "m").termination_ == model.termination_
 
 
-def test_a_negative_number_of_steps_is_refused() -> None:
+def test_fit_rejects_negative_refine() -> None:
     with pytest.raises(ValueError, match="refine"):
         fitted(make_blobs_shift(), refine=-1)

@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(labels_of_rows, st.integers(1, 20), priors, seeds)
-def test_every_class_has_its_share_and_no_row_more_than_its_turn(
+def test_balanced_draw_has_class_shares_and_even_counts(
     labels: NDArray[np.intp], k: int, prior: NDArray[np.float64], seed: int
 ) -> None:
     size = k / 20 * len(labels)
@@ -30,27 +30,27 @@ def test_every_class_has_its_share_and_no_row_more_than_its_turn(
 
 
 @given(st.integers(1, 100), st.integers(1, 20), seeds)
-def test_a_random_draw_takes_no_row_twice(n_rows: int, k: int, seed: int) -> None:
+def test_random_draw_has_no_duplicates(n_rows: int, k: int, seed: int) -> None:
     counts = draw_random(n_rows, k / 20 * n_rows, np.random.default_rng(seed))
     assert counts.sum() == ceil(round(k / 20 * n_rows, 9))
     assert set(counts.tolist()) <= {0.0, 1.0}
 
 
-def test_whole_times_first_then_the_rest_without_replacement() -> None:
+def test_balanced_draw_repeats_small_classes_evenly() -> None:
     labels = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], dtype=np.intp)
     counts = draw_balanced(labels, 10, np.array([0.5, 0.5]), np.random.default_rng(0))
     assert sorted(counts[:2]) == [2, 3]
     assert counts[2:].sum() == 5
 
 
-def test_a_product_just_above_a_whole_number_is_that_number() -> None:
+def test_draw_size_ignores_rounding_error() -> None:
     assert 100 * 0.07 > 7
     labels = np.repeat([0, 1], 50).astype(np.intp)
     counts = draw_balanced(labels, 100, np.array([0.07, 0.93]), np.random.default_rng(0))
     assert counts[:50].sum() == 7
 
 
-def test_every_row_of_a_class_is_as_likely_as_the_next() -> None:
+def test_balanced_draw_is_uniform_within_a_class() -> None:
     labels = np.zeros(10, dtype=np.intp)
     rng = np.random.default_rng(0)
     total = sum(draw_balanced(labels, 3, np.array([1.0]), rng) for _ in range(4000))
@@ -58,7 +58,7 @@ def test_every_row_of_a_class_is_as_likely_as_the_next() -> None:
 
 
 @pytest.mark.parametrize(("sampling", "expected"), [("balanced", 5), ("random", 4), ("all", 8)])
-def test_draw_by_name(sampling: str, expected: int) -> None:
+def test_draw_selects_the_sampling_scheme(sampling: str, expected: int) -> None:
     labels = np.array([0, 0, 0, 0, 0, 0, 1, 1], dtype=np.intp)
     prior = np.array([0.55, 0.45])
     counts = draw(labels, 0.5, prior, sampling, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Several sources: what each counts, and what is told of each."""
+"""Tests of several sources: their weights and the losses recorded for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adrem.baselines import SourceOnly
 
 
 def tables() -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-    """Two sources of 39 and 21 rows, named 3 and 7, and a target, all mixed."""
+    """Two sources of 39 and 21 rows, named 3 and 7, and a target, in shuffled order."""
     data = make_blobs_shift()
     X = np.concatenate([data.X_source, data.X_target])
     y = np.concatenate([data.y_source, np.full(len(data.X_target), -1)])
@@ -30,7 +30,7 @@ def fitted(**params: Any) -> AdREM:
     return AdREM(**settings).fit(X, y, sample_domain=domain)
 
 
-def test_each_source_counts_the_same_however_many_rows_it_has() -> None:
+def test_sources_have_equal_total_weight_by_default() -> None:
     X, y, domain = tables()
     weights = np.where(domain == 7, 60 / 2 / 21, 60 / 2 / 39)
     by_hand = AdREM(C=0.1, random_state=0, n_estimators=3, n_iter=4, source_weight="rows")
@@ -39,7 +39,7 @@ def test_each_source_counts_the_same_however_many_rows_it_has() -> None:
     assert not np.allclose(fitted(source_weight="rows").coef_, by_hand.coef_)
 
 
-def test_one_source_is_as_it_was() -> None:
+def test_source_weight_is_ignored_for_one_source() -> None:
     X, y, domain = tables()
     one = np.where(domain > 0, 5, -1)
     models = [
@@ -50,7 +50,7 @@ def test_one_source_is_as_it_was() -> None:
     assert not hasattr(models[0], "sources_")
 
 
-def test_a_source_without_weight_is_as_if_it_were_not_there() -> None:
+def test_source_of_weight_zero_is_ignored() -> None:
     X, y, domain = tables()
     kept = domain != 7
     without = AdREM(C=0.1, random_state=0, n_estimators=3, n_iter=4, tol=1e-6)
@@ -59,16 +59,16 @@ def test_a_source_without_weight_is_as_if_it_were_not_there() -> None:
     np.testing.assert_allclose(model.coef_, without.coef_, atol=1e-4)
 
 
-def test_the_loss_of_each_is_told() -> None:
+def test_history_records_loss_per_source() -> None:
     model = fitted()
     np.testing.assert_array_equal(model.sources_, [3, 7])
     assert all(len(entry["source_losses"]) == 2 for entry in model.history_)
-    # What counts more is fitted better.
+    # A source with more weight is fitted better.
     heavy, light = (fitted(source_weight={3: 1.0, 7: w}).history_[0]["source_losses"][1] for w in (100.0, 0.01))
     assert heavy < light
 
 
-def test_it_is_saved(tmp_path: Path) -> None:
+def test_source_attributes_are_saved(tmp_path: Path) -> None:
     model = fitted(source_weight={3: 1.0, 7: 2.0})
     save(model, tmp_path / "m")
     again = load(tmp_path / "m")
@@ -77,7 +77,7 @@ def test_it_is_saved(tmp_path: Path) -> None:
     assert again.history_ == model.history_
 
 
-def test_baselines_take_all_sources_for_one() -> None:
+def test_baselines_pool_all_sources() -> None:
     X, y, domain = tables()
     one, two = (SourceOnly(C=0.1).fit(X, y, sample_domain=d).coef_ for d in (domain, np.sign(domain)))
     np.testing.assert_array_equal(one, two)
@@ -92,12 +92,12 @@ def test_baselines_take_all_sources_for_one() -> None:
         ("heavy", "source_weight"),
     ],
 )
-def test_what_is_no_weight_is_refused(weight: Any, message: str) -> None:
+def test_fit_rejects_invalid_source_weight(weight: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fitted(source_weight=weight)
 
 
-def test_a_class_that_no_source_with_weight_has_is_refused() -> None:
+def test_fit_rejects_class_without_source_weight() -> None:
     X, y, domain = tables()
     y = np.where((domain == 3) & (y == 2), 1, y)  # only source 7 has class 2
     with pytest.raises(ValueError, match="leaves a class without weight"):

@@ -15,7 +15,7 @@ many_class_scores = st.tuples(st.integers(1, 5), st.integers(1, 6), st.integers(
 
 
 @given(many_class_scores)
-def test_a_majority_is_never_overruled(scores: NDArray[np.float64]) -> None:
+def test_tally_picks_the_majority(scores: NDArray[np.float64]) -> None:
     result = tally(scores)
     expected = np.stack([(scores.argmax(axis=2) == c).sum(axis=0) for c in range(scores.shape[2])], axis=1)
     np.testing.assert_array_equal(result.votes, expected)
@@ -24,14 +24,14 @@ def test_a_majority_is_never_overruled(scores: NDArray[np.float64]) -> None:
     assert np.all((result.confidence >= 0) & (result.confidence <= 0.5))
 
 
-def test_ties_go_to_the_higher_mean_confidence() -> None:
+def test_tally_breaks_ties_by_mean_confidence() -> None:
     scores = np.array([[[0.3, 0.2, -1.0]], [[0.1, 0.9, -1.0]]])
     result = tally(scores)
     np.testing.assert_array_equal(result.votes, [[1, 1, 0]])
     assert result.winners.tolist() == [1]
 
 
-def test_two_classes_share_one_column() -> None:
+def test_tally_reads_binary_scores_from_one_column() -> None:
     result = tally(np.array([[[0.5], [-2.0]], [[-3.0], [-1.0]]]))
     np.testing.assert_array_equal(result.votes, [[1, 1], [2, 0]])
     assert result.winners.tolist() == [0, 0]

@@ -1,4 +1,4 @@
-"""Whatever is fed, the answer is right or the refusal is clear: a sample of what `make torture` tries in full."""
+"""Malformed input gives a correct result or a clear error: a sample of the cases that `make torture` runs in full."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ cases = st.one_of(
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
 @given(cases)
-def test_an_answer_or_a_refusal(case: tuple[str, ...]) -> None:
+def test_malformed_input_gives_result_or_error(case: tuple[str, ...]) -> None:
     kind, _, *what = case
     try:
         MAKERS[kind](*what)
     except (UnfitError, ImportError, ValueError, TypeError):
-        assume(False)  # there is no such table
+        assume(False)  # this combination can't be built
     assert outcome_of(SEPARATOR.join(case)) in GOOD

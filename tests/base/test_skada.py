@@ -1,4 +1,4 @@
-"""AdREM among skada's pipelines, scorers and splitters, and inside scikit-learn's own."""
+"""Tests of `AdREM` in pipelines, scorers and splitters of skada and scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarni
 
 @pytest.fixture(scope="module")
 def skada() -> Iterator[Any]:
-    """Skada switches metadata routing on for the whole process when it is imported: undone here."""
+    """Importing skada enables metadata routing for the whole process; this restores the configuration."""
     config = sklearn.get_config()
     module = pytest.importorskip("skada", reason="skada is not installed")
     sklearn.set_config(**config)
@@ -31,7 +31,7 @@ def skada() -> Iterator[Any]:
 
 @pytest.fixture
 def table() -> tuple[Any, Any, Any]:
-    """Both domains in one table, interleaved, target labels masked."""
+    """Both domains in one table, interleaved, with masked target labels."""
     data = make_blobs_shift(n_source=90, n_target=90)
     X, y = np.concatenate([data.X_source, data.X_target]), np.concatenate([data.y_source, data.y_target])
     domain = np.repeat([1, -2], [90, 90])
@@ -40,7 +40,7 @@ def table() -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.usefixtures("routing")
-def test_in_a_skada_pipeline(skada: Any, table: tuple[Any, Any, Any]) -> None:
+def test_skada_pipeline_equals_manual_scaling(skada: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = skada.make_da_pipeline(StandardScaler(), AdREM(C=0.1, n_estimators=3, n_iter=5, random_state=0))
     pipe.fit(X, y.copy(), sample_domain=domain)
@@ -77,7 +77,7 @@ def test_grid_search_by_circular_validation(
 
 
 @pytest.mark.usefixtures("skada", "routing")
-def test_other_skada_scorers(table: tuple[Any, Any, Any]) -> None:
+def test_skada_scorers_give_finite_scores(table: tuple[Any, Any, Any]) -> None:
     from skada.metrics import ImportanceWeightedScorer, PredictionEntropyScorer, SoftNeighborhoodDensity
 
     X, y, domain = table
@@ -90,7 +90,7 @@ def test_other_skada_scorers(table: tuple[Any, Any, Any]) -> None:
         assert np.all(np.isfinite(scores["test_score"]))
 
 
-def test_in_a_plain_pipeline(table: tuple[Any, Any, Any]) -> None:
+def test_scikit_learn_pipeline_accepts_sample_domain(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = make_pipeline(StandardScaler(), AdREM(C=0.1, n_estimators=3, random_state=0))
     pipe.fit(X, np.where(domain > 0, y, 0), adrem__sample_domain=domain)
@@ -99,7 +99,7 @@ def test_in_a_plain_pipeline(table: tuple[Any, Any, Any]) -> None:
 
 
 @pytest.mark.usefixtures("routing")
-def test_by_metadata_routing(table: tuple[Any, Any, Any]) -> None:
+def test_metadata_routing_passes_domain_and_weight(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = Pipeline([("scale", StandardScaler()), ("adrem", AdREM(C=0.1, n_estimators=3, random_state=0))])
     pipe.fit(X, y, sample_domain=domain)
@@ -110,7 +110,7 @@ def test_by_metadata_routing(table: tuple[Any, Any, Any]) -> None:
     make_pipeline(scale, weighted).fit(X, y, sample_domain=domain, sample_weight=np.ones(180))
 
 
-def test_plain_grid_search_with_a_domain(table: tuple[Any, Any, Any]) -> None:
+def test_grid_search_accepts_sample_domain(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     search = GridSearchCV(
         AdREM(n_estimators=3, n_iter=5, random_state=0), {"C": [0.01, 0.1]}, cv=2, error_score="raise"

@@ -1,4 +1,4 @@
-"""Everything that is wrong gets a message that names the fix, before any work is done."""
+"""Tests of input validation: errors are raised before training and say how to fix the input."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def with_value(value: float) -> Any:
         ({"sample_domain": np.ones(12), "X_target": TARGET}, "both given. Pass the source as X and y with X_target"),
     ],
 )
-def test_bad_input_to_fit(arguments: dict[str, Any], message: str) -> None:
+def test_fit_rejects_bad_input(arguments: dict[str, Any], message: str) -> None:
     arguments = {"X": X, "y": Y, **arguments}
     with pytest.raises(ValueError, match=message):
         AdREM(C=1.0).fit(arguments.pop("X"), arguments.pop("y"), **arguments)
@@ -97,19 +97,19 @@ def test_bad_input_to_fit(arguments: dict[str, Any], message: str) -> None:
         ({"random_state": "seed"}, "'random_state' parameter"),
     ],
 )
-def test_bad_parameters(params: dict[str, Any], message: str) -> None:
+def test_fit_rejects_bad_parameters(params: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         AdREM(**{"C": 1.0, **params}).fit(X, Y, X_target=TARGET)
 
 
-def test_too_few_rows_to_choose_c() -> None:
+def test_c_selection_rejects_small_classes() -> None:
     y = np.array([0] * 10 + [1] * 2)
     with pytest.raises(ValueError, match=r"class 1 has only 2 row\(s\) there.*Give a fixed value, such as C=1.0"):
         AdREM().fit(X, y, X_target=TARGET)
     assert AdREM(C=1.0).fit(X, y).C_ == AdREM(C=[1.0]).fit(X, y).C_ == 1.0
 
 
-def test_rows_of_a_source_are_refused_after_fit_unless_allowed(blobs: DomainPair) -> None:
+def test_predict_rejects_source_rows_unless_allowed(blobs: DomainPair) -> None:
     model = AdREM(C=0.1, n_estimators=1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     domain = np.where(np.arange(45) < 3, 1, -2)
     for method in (model.predict, model.predict_proba, model.decision_function):
@@ -122,7 +122,7 @@ def test_rows_of_a_source_are_refused_after_fit_unless_allowed(blobs: DomainPair
         model.score(blobs.X_target, blobs.y_target, sample_domain=domain[:3])
 
 
-def test_labels_minus_one_and_one_are_classes_with_a_warning() -> None:
+def test_labels_minus_one_and_one_warn_as_classes() -> None:
     y = np.where(Y == 1, 1, -1)
     with pytest.warns(
         AmbiguousLabelsWarning, match="pass the target as X_target, or give its rows a negative"
@@ -134,13 +134,13 @@ def test_labels_minus_one_and_one_are_classes_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("y", [Y, Y + 1, np.array(["-1", "b"] * 6), np.array(["a", "b"] * 6, dtype=object), Y == 1])
-def test_without_a_mark_the_fit_is_on_the_source(y: Any) -> None:
+def test_labels_without_marker_give_no_target(y: Any) -> None:
     domains = read_domains(AdREM(), X, y)
     assert not domains.adapts
     assert domains.X_source.shape == (12, 2)
 
 
-def test_the_mark_splits_the_table() -> None:
+def test_label_minus_one_marks_target_rows() -> None:
     y = np.array([0, -1, 1, 0, -1, 1, 0, 1, -1, 0, 1, 2])
     for labels in (y, y.astype(float), y.astype(object), y.tolist(), pd.Series(y)):
         domains = read_domains(AdREM(), X, labels)
@@ -148,7 +148,7 @@ def test_the_mark_splits_the_table() -> None:
         assert domains.labels.tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 2]
 
 
-def test_labels_of_target_rows_are_never_read() -> None:
+def test_target_labels_are_ignored() -> None:
     domain = np.array([1, -1] * 6)
     y: list[Any] = [0, None, 1, float("nan"), 0, "x"] * 2
     domains = read_domains(AdREM(), X, np.array(y, dtype=object), sample_domain=domain)
@@ -156,7 +156,7 @@ def test_labels_of_target_rows_are_never_read() -> None:
     np.testing.assert_array_equal(domains.X_target, X[1::2])
 
 
-def test_with_a_domain_minus_one_is_an_ordinary_label() -> None:
+def test_minus_one_is_a_class_with_sample_domain() -> None:
     y = np.array([-1, 7, 1, 7] * 3)
     domains = read_domains(AdREM(), X, y, sample_domain=[0, -3, 5, -1] * 3)
     assert domains.classes.tolist() == [-1, 1]
@@ -181,13 +181,13 @@ def test_frames_are_matched_by_column_name(frame: Any) -> None:
     ("given", "kept"),
     [(np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (np.int64, np.float64)],
 )
-def test_types_are_kept_and_half_precision_widened(given: type, kept: type) -> None:
+def test_float16_is_widened_and_other_types_kept(given: type, kept: type) -> None:
     domains = read_domains(AdREM(), X.astype(given), Y, X_target=TARGET.astype(given))
     assert domains.X_source.dtype == domains.X_target.dtype == kept
     assert AdREM(C=1.0).fit(X.astype(given), Y).coef_.dtype == kept
 
 
-def test_priors() -> None:
+def test_read_prior_accepts_all_documented_forms() -> None:
     y = np.array(["b", "a", "a", "c"] * 3)
     weights = np.array([2.0, 1.0, 1.0, 0.5] * 3)
     domains = read_domains(AdREM(), X, y, sample_weight=weights)
@@ -199,21 +199,21 @@ def test_priors() -> None:
         np.testing.assert_allclose(read_prior(prior, domains), [0.2, 0.3, 0.5])
 
 
-def test_frames_with_other_names_are_not_mistaken() -> None:
+def test_frames_with_reordered_integer_names_are_rejected() -> None:
     same = read_domains(AdREM(), pd.DataFrame(X), Y, X_target=pd.DataFrame(TARGET))
     np.testing.assert_array_equal(same.X_target, TARGET)
     with pytest.raises(ValueError, match="only string names can be matched"):
         read_domains(AdREM(), pd.DataFrame(X), Y, X_target=pd.DataFrame(TARGET)[[1, 0]])
 
 
-def test_weights_of_target_rows_are_never_read() -> None:
+def test_target_weights_are_ignored() -> None:
     domain = np.array([1, 1, -1] * 4)
     weight = np.where(domain > 0, 2.0, np.nan)
     domains = read_domains(AdREM(), X, Y, sample_domain=domain, sample_weight=weight)
     np.testing.assert_array_equal(domains.weights, np.full(8, 2.0))
 
 
-def test_a_failed_fit_is_no_fit() -> None:
+def test_failed_fit_leaves_model_unfitted() -> None:
     model = AdREM(C=1.0, class_prior=[0.1, 0.1])
     with pytest.raises(ValueError, match="distribution"):
         model.fit(X, Y, X_target=TARGET)
@@ -240,7 +240,7 @@ def damaged(form: str, part: str, value: int) -> Any:
         ("coo", "col", -(10**8)),
     ],
 )
-def test_a_sparse_matrix_that_points_outside_is_refused(form: str, part: str, value: int) -> None:
+def test_sparse_index_out_of_range_is_rejected(form: str, part: str, value: int) -> None:
     bad, good = damaged(form, part, value), sp.csr_array(X)
     with pytest.raises(ValueError, match=r"X is a damaged sparse matrix: .* Rebuild it from rows"):
         AdREM(C=1.0).fit(bad, Y)
@@ -250,14 +250,14 @@ def test_a_sparse_matrix_that_points_outside_is_refused(form: str, part: str, va
         AdREM(C=1.0).fit(good, Y).predict(bad)
 
 
-def test_a_list_of_lists_that_points_outside_is_refused() -> None:
+def test_lil_index_out_of_range_is_rejected() -> None:
     bad = sp.lil_array(X)
     bad.rows[0] = [10**8 for _ in bad.rows[0]]
     with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
         AdREM(C=1.0).fit(bad, Y)
 
 
-def test_other_forms_that_would_be_read_beyond_their_ends_are_refused() -> None:
+def test_damaged_dia_and_lil_matrices_are_rejected() -> None:
     diagonals = sp.dia_array(sp.csr_array(X))
     diagonals.offsets = np.zeros(5000, np.int32)
     lists = sp.lil_array(X)
@@ -269,7 +269,7 @@ def test_other_forms_that_would_be_read_beyond_their_ends_are_refused() -> None:
         assert AdREM(C=1.0).fit(sp.csr_array(X).asformat(form), Y).n_features_in_ == 2
 
 
-def test_entries_in_parts_and_out_of_order_change_nothing_and_are_not_changed() -> None:
+def test_duplicate_and_unsorted_sparse_entries_are_accepted() -> None:
     plain = sp.csr_array(X)
     parts = sp.csr_array(
         (np.repeat(plain.data / 2, 2), np.repeat(plain.indices, 2), 2 * plain.indptr), shape=plain.shape
@@ -290,7 +290,7 @@ def test_entries_in_parts_and_out_of_order_change_nothing_and_are_not_changed() 
                 np.testing.assert_array_equal(old, new)
 
 
-def test_only_fit_raises_if_squares_underflow() -> None:
+def test_underflowing_squares_raise_only_in_fit() -> None:
     with pytest.raises(
         ValueError, match=r"No value in X is larger than .*e-169: squares underflow. Scale the features"
     ):
@@ -302,18 +302,18 @@ def test_only_fit_raises_if_squares_underflow() -> None:
 
 
 @pytest.mark.parametrize(("weight", "size"), [(1e280, "large"), (1e-280, "small")])
-def test_weights_beyond_all_measure_are_refused(weight: float, size: str) -> None:
+def test_extreme_sample_weights_are_rejected(weight: float, size: str) -> None:
     with pytest.raises(ValueError, match=f"largest sample_weight is .* too {size} to compute with: divide all weights"):
         AdREM(C=1.0).fit(X, Y, sample_weight=np.full(len(X), weight))
 
 
-def test_labels_of_any_other_kind_are_refused() -> None:
-    class Sour:
+def test_labels_of_unsupported_types_are_rejected() -> None:
+    class Incomparable:
         def __eq__(self, other: object) -> bool:
             raise RuntimeError("no comparison")
 
         __hash__ = object.__hash__
 
-    for labels in ([Sour() for _ in Y], [{0} for _ in Y], [b"x" if k else 3 for k in Y]):
+    for labels in ([Incomparable() for _ in Y], [{0} for _ in Y], [b"x" if k else 3 for k in Y]):
         with pytest.raises(ValueError, match="neither numbers nor strings"):
             AdREM(C=1.0).fit(X, np.array(labels, dtype=object))

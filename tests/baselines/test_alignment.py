@@ -1,4 +1,4 @@
-"""The methods in coordinates beside the same methods written down directly, features by features."""
+"""Alignment baselines, which work in coordinates of the rows' span, equal direct implementations on all features."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def subspace_maps(X_source: Array, X_target: Array) -> tuple[Array, Array]:
 
 
 def gfk_maps(X_source: Array, X_target: Array) -> tuple[Array, Array]:
-    """A root of the kernel, integrated numerically along the geodesic."""
+    """A square root of the geodesic flow kernel, which is integrated numerically."""
     own, other = directions(X_source, 4), directions(X_target, 4)
     kernel = integrate_geodesic(own, other)
     values, vectors = np.linalg.eigh(kernel)
@@ -98,7 +98,7 @@ CASES = [
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize(("method", "params", "maps"), CASES)
-def test_mapping_equals_the_equations(method: Any, params: Any, maps: Any, wide: bool, make: Any) -> None:
+def test_mapping_form_equals_the_formulas(method: Any, params: Any, maps: Any, wide: bool, make: Any) -> None:
     X_source, X_target = WIDE if wide else NARROW
     new = NEW[0] if wide else NEW[1]
     map_source, map_target = maps(X_source, X_target)
@@ -111,7 +111,7 @@ def test_mapping_equals_the_equations(method: Any, params: Any, maps: Any, wide:
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize(("method", "params", "maps"), CASES)
-def test_similarities_equal_those_of_the_programs(method: Any, params: Any, maps: Any, make: Any) -> None:
+def test_similarity_form_equals_direct_computation(method: Any, params: Any, maps: Any, make: Any) -> None:
     X_source, X_target = WIDE
     map_source, map_target = maps(X_source, X_target)
     A = map_source @ map_target.T
@@ -126,7 +126,7 @@ def test_similarities_equal_those_of_the_programs(method: Any, params: Any, maps
 
 
 @pytest.mark.parametrize(("method", "params", "maps"), CASES)
-def test_the_nearest_mapped_neighbour(method: Any, params: Any, maps: Any) -> None:
+def test_nearest_form_equals_1_nn_on_mapped_rows(method: Any, params: Any, maps: Any) -> None:
     X_source, X_target = WIDE
     map_source, map_target = maps(X_source, X_target)
     direct = KNeighborsClassifier(1).fit(X_source @ map_source, Y).predict(X_target @ map_target)
@@ -137,9 +137,7 @@ def test_the_nearest_mapped_neighbour(method: Any, params: Any, maps: Any) -> No
 
 @pytest.mark.parametrize("form", ["mapping", "similarity"])
 @pytest.mark.parametrize(("method", "wanted", "available"), [(SubspaceAlignment, 99, 10), (GFK, 9, 5), (TCA, 99, 10)])
-def test_a_dimension_beyond_the_rank_is_clipped_with_a_warning(
-    method: Any, wanted: int, available: int, form: Any
-) -> None:
+def test_n_components_above_rank_is_clipped(method: Any, wanted: int, available: int, form: Any) -> None:
     X_source, X_target = NARROW
     with pytest.warns(UserWarning, match=rf"n_components={wanted}\): the rows span only {available}"):
         model = method(wanted, C=0.1, form=form).fit(X_source, Y, X_target=X_target)
@@ -148,21 +146,21 @@ def test_a_dimension_beyond_the_rank_is_clipped_with_a_warning(
     np.testing.assert_array_equal(model.transduction_, again.transduction_)
 
 
-def test_the_geodesic_between_a_subspace_and_itself_stays_there() -> None:
+def test_geodesic_kernel_of_equal_subspaces_is_projection() -> None:
     own = directions(WIDE[0], 3)
     root = root_of_kernel(own, own)
     np.testing.assert_allclose(root @ root.T, own @ own.T, atol=1e-7)
 
 
-def test_the_dimension_of_disagreement_is_the_first_with_an_orthogonal_direction() -> None:
+def test_dimension_of_disagreement_finds_first_orthogonal_direction() -> None:
     basis = np.eye(8)
     both = basis[:, [0, 1, 2, 3]]
     assert dimension_of_disagreement(basis[:, [0, 1, 6, 7]], basis[:, [0, 1, 5, 4]], both, 4) == 3
     assert dimension_of_disagreement(both, both, both, 4) == 4
 
 
-def test_the_stable_dimension_is_the_last_with_a_gap_wide_enough() -> None:
-    rows = np.sqrt(100.0) * np.eye(5)  # squared lengths of 100
+def test_stable_dimension_finds_last_wide_gap() -> None:
+    rows = np.sqrt(100.0) * np.eye(5)  # squared norms of 100
     needed = (1 + np.sqrt(np.log(20.0) / 2)) * 16 * np.arange(1, 6) ** 1.5 * 100 / (1e6 * np.sqrt(5))
     gaps = needed * [2.0, 0.5, 1.01, 0.99, 0.5]
     assert stable_dimension(np.cumsum(gaps[::-1])[::-1], rows) == 3
@@ -170,21 +168,21 @@ def test_the_stable_dimension_is_the_last_with_a_gap_wide_enough() -> None:
 
 
 @pytest.mark.parametrize("method", [SubspaceAlignment, GFK])
-def test_domains_without_variation_are_refused(method: Any) -> None:
+def test_fit_rejects_domains_of_equal_rows(method: Any) -> None:
     X_source, X_target = NARROW
     for components in ({}, {"n_components": 2}):
         with pytest.raises(ValueError, match=r"rows of the target are equal: .* needs at least two different"):
             method(C=0.1, **components).fit(X_source, Y, X_target=X_target[:1])
 
 
-def test_a_table_that_is_centred_over_both_domains_is_no_trap_for_tca() -> None:
+def test_tca_handles_jointly_centred_tables() -> None:
     X = np.random.RandomState(0).standard_normal((800, 3))
     X -= X.mean(axis=0)
     model = TCA(2, C=0.1).fit(X[:400], X[:400, 0] > 0, X_target=X[400:])
     assert model.score(X[400:], X[400:, 0] > 0) > 0.8
 
 
-def test_a_form_that_is_set_after_the_fit_waits_for_the_next() -> None:
+def test_set_form_takes_effect_at_next_fit() -> None:
     X_source, X_target = NARROW
     model = CORAL(form="nearest").fit(X_source, Y, X_target=X_target)
     nearest = model.transduction_
@@ -193,13 +191,13 @@ def test_a_form_that_is_set_after_the_fit_waits_for_the_next() -> None:
     assert model._comparison is None
 
 
-def test_tca_of_rows_that_are_all_the_same_is_refused() -> None:
+def test_tca_rejects_identical_rows() -> None:
     with pytest.raises(ValueError, match="TCA needs at least two different"):
         TCA(C=0.1).fit(np.ones((24, 3)), Y, X_target=np.ones((5, 3)))
 
 
 @pytest.mark.parametrize(("pair", "new"), [(NARROW, NEW[1]), (WIDE, NEW[0])])
-def test_coral_of_very_many_rows_takes_the_covariance(
+def test_coral_with_many_rows_uses_feature_covariance(
     pair: tuple[Array, Array], new: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_rows = CORAL(C=1.0, tol=1e-8).fit(pair[0], Y, X_target=pair[1]).decision_function(new)

@@ -1,4 +1,4 @@
-"""Every baseline keeps the contract of the package."""
+"""Tests that every baseline follows the estimator contract of the package."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ EVERY_FORM = [
     KMM(kernel="linear"),
     *(method(form=form) for method in ALIGNMENTS for form in ("similarity", "nearest")),
 ]
-# The forms of an alignment differ in what comes after it, which they share.
+# The forms of an alignment method differ only in the classifier after it, which the methods share.
 CHECKED = [*(method() for method in METHODS), CORAL(form="similarity"), CORAL(form="nearest"), FLDA(loss="squared")]
-# As for scikit-learn's LinearSVC.
+# As in LinearSVC of scikit-learn.
 EXPECTED_FAILURES = {
     f"check_sample_weight_equivalence_on_{kind}_data": "weights are not copies: folds and iterations differ"
     for kind in ("dense", "sparse")
@@ -48,18 +48,18 @@ def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_all_of_them_are_here() -> None:
+def test_methods_cover_all_exported_baselines() -> None:
     assert {method.__name__ for method in METHODS} == set(baselines.__all__)
 
 
 def fixed(model: Any) -> Any:
-    """With a seed, and the C given: folds are drawn from what is there, and few rows are."""
+    """The estimator with a seed and a fixed C: there are too few rows for cross-validation."""
     return sklearn.clone(model).set_params(C=0.1, random_state=0)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_the_three_routes_agree_and_rows_come_back_in_their_order(model: Any, make: Any, blobs: DomainPair) -> None:
+def test_input_forms_agree_and_keep_row_order(model: Any, make: Any, blobs: DomainPair) -> None:
     X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
     order = np.random.default_rng(0).permutation(105)
     X, y, domain = X[order], y[order], np.repeat([1, -2], [60, 45])[order]
@@ -74,7 +74,7 @@ def test_the_three_routes_agree_and_rows_come_back_in_their_order(model: Any, ma
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_labels_of_the_target_are_never_read(model: Any, blobs: DomainPair) -> None:
+def test_target_labels_are_ignored(model: Any, blobs: DomainPair) -> None:
     X = np.concatenate([blobs.X_source, blobs.X_target])
     domain = np.repeat([1, -2], [60, 45])
     models = []
@@ -91,7 +91,7 @@ def test_labels_of_the_target_are_never_read(model: Any, blobs: DomainPair) -> N
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_without_a_target_it_is_the_classifier_of_the_source(model: Any, two_blobs: DomainPair) -> None:
+def test_fit_without_target_gives_source_classifier(model: Any, two_blobs: DomainPair) -> None:
     fitted = fixed(model).fit(two_blobs.X_source, two_blobs.y_source)
     assert len(fitted.transduction_) == 0
     assert fitted.score(two_blobs.X_source, two_blobs.y_source) > 0.8
@@ -99,7 +99,7 @@ def test_without_a_target_it_is_the_classifier_of_the_source(model: Any, two_blo
     np.testing.assert_array_equal(again.predict(two_blobs.X_target), fitted.predict(two_blobs.X_target))
 
 
-def test_the_source_baseline_is_ad_rem_before_it_adapts(blobs: DomainPair) -> None:
+def test_source_only_equals_adrem_without_target(blobs: DomainPair) -> None:
     for loss in ("hinge", "log_loss"):
         model = SourceOnly(loss=loss, random_state=3).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
         plain = AdREM(loss=loss, random_state=3).fit(blobs.X_source, blobs.y_source)
@@ -109,17 +109,17 @@ def test_the_source_baseline_is_ad_rem_before_it_adapts(blobs: DomainPair) -> No
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_shares_sum_to_one_and_agree_with_the_label(model: Any, two_blobs: DomainPair, blobs: DomainPair) -> None:
+def test_predict_proba_sums_to_one_and_matches_predict(model: Any, two_blobs: DomainPair, blobs: DomainPair) -> None:
     for data in (two_blobs, blobs):
         fitted = fixed(model).fit(data.X_source, data.y_source, X_target=data.X_target)
         shares = fitted.predict_proba(data.X_target)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-        if getattr(model, "form", None) != "similarity":  # one-vs-one votes may tie where shares do not
+        if getattr(model, "form", None) != "similarity":  # one-vs-one votes may tie where probabilities do not
             np.testing.assert_array_equal(fitted.classes_[shares.argmax(axis=1)], fitted.transduction_)
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_rows_of_a_source_are_refused_unless_they_are_wanted(model: Any, blobs: DomainPair) -> None:
+def test_predict_rejects_source_rows_unless_allowed(model: Any, blobs: DomainPair) -> None:
     fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     with pytest.raises(ValueError, match="belong to a source domain"):
         fitted.predict(blobs.X_target, sample_domain=np.ones(45))
@@ -129,9 +129,7 @@ def test_rows_of_a_source_are_refused_unless_they_are_wanted(model: Any, blobs: 
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
 @pytest.mark.parametrize("names", [(-1, 0, 1), (-1, 3, 7), (0, 1, 2)])
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_minus_one_is_a_label_like_any_other_where_the_target_is_given(
-    model: Any, names: Any, blobs: DomainPair
-) -> None:
+def test_minus_one_is_a_class_with_x_target(model: Any, names: Any, blobs: DomainPair) -> None:
     y = np.array(names)[blobs.y_source]
     fitted = fixed(model).fit(blobs.X_source, y, X_target=blobs.X_target)
     plain = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
@@ -141,7 +139,7 @@ def test_minus_one_is_a_label_like_any_other_where_the_target_is_given(
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_rows_without_weight_are_as_if_they_were_not_there(model: Any, blobs: DomainPair) -> None:
+def test_rows_of_weight_zero_are_ignored(model: Any, blobs: DomainPair) -> None:
     weights = np.where(np.arange(60) % 4 == 1, 0.0, 1.0)
     kept = weights > 0
     fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target, sample_weight=weights)
@@ -154,7 +152,7 @@ def test_rows_without_weight_are_as_if_they_were_not_there(model: Any, blobs: Do
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_shares_are_shares_however_far_away_a_row_is(model: Any, blobs: DomainPair) -> None:
+def test_predict_proba_is_normalized_for_distant_rows(model: Any, blobs: DomainPair) -> None:
     fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     far = 1e6 * blobs.X_target
     shares = fitted.predict_proba(far)
@@ -162,13 +160,13 @@ def test_shares_are_shares_however_far_away_a_row_is(model: Any, blobs: DomainPa
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_numbers_beyond_all_measure_are_refused(model: Any, blobs: DomainPair) -> None:
+def test_fit_rejects_overflowing_values(model: Any, blobs: DomainPair) -> None:
     with pytest.raises(ValueError, match="Scale the features"):
         fixed(model).fit(1e160 * blobs.X_source, blobs.y_source, X_target=blobs.X_target)
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_after_a_fit_that_failed_it_is_not_fitted(model: Any, blobs: DomainPair) -> None:
+def test_failed_refit_leaves_model_unfitted(model: Any, blobs: DomainPair) -> None:
     fitted = fixed(model).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     with pytest.raises(ValueError, match="Scale the features"):
         fitted.fit(1e100 * blobs.X_source, blobs.y_source, X_target=blobs.X_target)
@@ -177,8 +175,8 @@ def test_after_a_fit_that_failed_it_is_not_fitted(model: Any, blobs: DomainPair)
 
 
 @pytest.mark.parametrize("model", EVERY_FORM, ids=str)
-def test_metadata_routing_changes_nothing(model: Any, blobs: DomainPair) -> None:
-    """skada turns it on for everybody."""
+def test_metadata_routing_keeps_the_result(model: Any, blobs: DomainPair) -> None:
+    """Importing skada enables metadata routing for the whole process."""
     models = []
     for routing in (False, True):
         with sklearn.config_context(enable_metadata_routing=routing):

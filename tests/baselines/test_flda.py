@@ -18,7 +18,7 @@ SIGNS = 2.0 * Y - 1.0
 
 
 def counts(n_features: int) -> tuple[Any, Any]:
-    """Counts of terms, rarer in the target and some not there at all."""
+    """Term counts; terms are rarer in the target, and some are absent there."""
     X_source = rng.poisson(1.0, (40, n_features)) * (rng.rand(n_features) + 0.5)
     X_source[:, : n_features // 2] += Y[:, None]
     kept = rng.rand(30, n_features) < np.linspace(0.2, 1.0, n_features)
@@ -31,7 +31,7 @@ WIDE, NARROW = counts(70), counts(12)
 
 
 def written_out(loss: str, w: Any, X_source: Any, X_target: Any, C: float) -> float:
-    """The expected loss of the docstring, feature by feature; w is zero where the target has nothing."""
+    """The expected loss of the docstring, computed per feature; w is zero for features absent from the target."""
     s, t = np.mean(X_source != 0, axis=0), np.mean(X_target != 0, axis=0)
     rates = np.maximum(0.0, 1.0 - t / s)
     variances = np.where(rates < 1, X_source**2 * rates / np.where(rates < 1, 1 - rates, 1.0), 0.0) @ w**2
@@ -47,7 +47,7 @@ def written_out(loss: str, w: Any, X_source: Any, X_target: Any, C: float) -> fl
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("loss", ["squared", "log_loss"])
-def test_the_weights_minimize_the_expected_loss(loss: Any, wide: bool, make: Any) -> None:
+def test_weights_minimize_the_expected_loss(loss: Any, wide: bool, make: Any) -> None:
     X_source, X_target = WIDE if wide else NARROW
     model = FLDA(loss, C=0.5, tol=1e-10).fit(make(X_source), Y, X_target=make(X_target))
     w = model.coef_[0, 0]
@@ -67,7 +67,7 @@ def test_the_weights_minimize_the_expected_loss(loss: Any, wide: bool, make: Any
     assert value(w[kept]) <= best + 1e-8 * abs(best)
 
 
-def test_dropout_rates_come_from_presence() -> None:
+def test_dropout_rates_follow_feature_presence() -> None:
     source = np.array([[1.0, 2.0, 0.0, 1.0], [3.0, 0.0, 0.0, 1.0]])
     target = np.array([[5.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
     rates = dropout_rates(presence(source), presence(target))
@@ -75,7 +75,7 @@ def test_dropout_rates_come_from_presence() -> None:
     np.testing.assert_allclose(presence(source, np.array([3.0, 1.0])), [1.0, 0.75, 0.0, 1.0])
 
 
-def test_where_nothing_drops_out_it_is_logistic_regression() -> None:
+def test_flda_without_dropout_equals_logistic_regression() -> None:
     X_source = rng.standard_normal((40, 5)) + Y[:, None]
     X_target = rng.standard_normal((30, 5))
     model = FLDA(C=0.3, tol=1e-9).fit(X_source, Y, X_target=X_target)
@@ -85,7 +85,7 @@ def test_where_nothing_drops_out_it_is_logistic_regression() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squared", "log_loss"])
-def test_a_feature_that_the_target_drops_loses_weight(loss: Any) -> None:
+def test_dropout_shrinks_the_feature_weight(loss: Any) -> None:
     X_source = np.repeat(SIGNS[:, None], 2, axis=1)
     X_target = np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, -1.0]])
     model = FLDA(loss, C=1.0, tol=1e-8).fit(X_source, Y, X_target=X_target)
@@ -93,8 +93,8 @@ def test_a_feature_that_the_target_drops_loses_weight(loss: Any) -> None:
     np.testing.assert_array_equal(model.dropout_, [0.0, 0.5])
 
 
-def test_the_caller_s_sparse_tables_stay_as_they_are() -> None:
-    data, indices = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1])  # not in order, and one in two parts
+def test_fit_leaves_sparse_input_unchanged() -> None:
+    data, indices = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1])  # unsorted, with one duplicate entry
     X = sp.csr_matrix((np.tile(data, 4), np.tile(indices, 4), np.arange(0, 17, 2)), shape=(8, 3))
     kept = X.indices.copy(), X.data.copy()
     FLDA(C=1.0).fit(X, np.arange(8) % 2, X_target=X)
@@ -103,13 +103,13 @@ def test_the_caller_s_sparse_tables_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squared", "log_loss"])
-def test_domains_without_a_common_feature_have_no_weights(loss: Any) -> None:
+def test_disjoint_features_give_zero_weights(loss: Any) -> None:
     X_source = np.hstack([np.ones((40, 2)), np.zeros((40, 2))])
     model = FLDA(loss, C=1.0).fit(X_source, Y, X_target=X_source[:, ::-1])
     np.testing.assert_array_equal(model.coef_, 0.0)
 
 
-def test_what_does_not_converge_is_told() -> None:
+def test_flda_warns_when_not_converged() -> None:
     X_source = NARROW[0] * np.logspace(-3, 3, 12)
     with pytest.warns(ConvergenceWarning, match="FLDA did not converge"):
         FLDA(C=1e4, tol=1e-12).fit(X_source, Y, X_target=NARROW[1])
@@ -117,7 +117,7 @@ def test_what_does_not_converge_is_told() -> None:
         FLDA("squared", C=1e4).fit(np.hstack([X_source, X_source]) * 1e6, Y, X_target=np.ones((3, 24)))
 
 
-def test_c_is_chosen_on_the_source() -> None:
+def test_c_is_selected_on_the_source() -> None:
     X_source, X_target = NARROW
     for loss in ("squared", "log_loss"):
         model = FLDA(loss, C=[1e-6, 1.0], random_state=0).fit(X_source, Y, X_target=X_target)

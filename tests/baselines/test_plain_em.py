@@ -15,7 +15,7 @@ from adrem.datasets import DomainPair
 
 
 def overlapping(seed: int, n_classes: int = 3) -> DomainPair:
-    """Classes that overlap, so that labels change, in a target that is shifted and stretched."""
+    """Overlapping classes, so that labels change, and a shifted and stretched target."""
     rng = np.random.RandomState(seed)
     means = rng.standard_normal((n_classes, 4))
     y_source, y_target = np.arange(60) % n_classes, np.arange(45) % n_classes
@@ -25,7 +25,7 @@ def overlapping(seed: int, n_classes: int = 3) -> DomainPair:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_hard_em_is_ad_rem_with_all_rows_until_nothing_changes(loss: Any) -> None:
+def test_hard_em_equals_adrem_with_all_rows(loss: Any) -> None:
     data = overlapping(4)
     model = HardEM(loss, C=0.1, tol=1e-3).fit(data.X_source, data.y_source, X_target=data.X_target)
     last = model.n_iter_ - 1
@@ -37,7 +37,7 @@ def test_hard_em_is_ad_rem_with_all_rows_until_nothing_changes(loss: Any) -> Non
     same.fit(data.X_source, data.y_source, X_target=data.X_target)
     np.testing.assert_array_equal(model.coef_, same.coef_)
     assert model.history_ == same.history_
-    # A fixed point: one more training on these labels gives them again.
+    # A fixed point: training on these labels gives the same labels.
     both = np.concatenate([data.X_source, data.X_target]), np.concatenate([data.y_source, model.transduction_])
     again = AdREM(loss, C=0.1, tol=1e-3).fit(*both)
     np.testing.assert_array_equal(again.predict(data.X_target), model.transduction_)
@@ -53,7 +53,7 @@ def test_hard_em_never_raises_the_loss(seed: int, loss: Any, n_classes: int) -> 
     assert np.all(np.diff(losses) <= 1e-4 * losses[0])
 
 
-def test_hard_em_says_that_it_was_stopped() -> None:
+def test_hard_em_warns_when_max_iter_is_reached() -> None:
     data = overlapping(4)
     with pytest.warns(ConvergenceWarning, match=r"HardEM did not converge: max_iter=1 was reached\. Raise max_iter"):
         model = HardEM(C=0.1, max_iter=1).fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -61,7 +61,7 @@ def test_hard_em_says_that_it_was_stopped() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_plain_soft_em_stays_at_the_solution_of_the_source(n_classes: int) -> None:
+def test_soft_em_at_temperature_1_keeps_source_solution(n_classes: int) -> None:
     data = overlapping(3, n_classes)
     model = SoftEM(C=0.5, temperature=1.0, tol=1e-8, max_iter=5)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -87,7 +87,7 @@ def test_soft_em_never_raises_its_objective(seed: int, temperature: float, weigh
 
 
 def written_out(model: SoftEM, data: DomainPair, weight: float, temperature: float) -> float:
-    """The objective of the docstring, entropy by entropy."""
+    """The objective of the docstring, with every entropy computed directly."""
 
     def scores(X: Any) -> Any:
         own = X @ model.coef_[0].T
@@ -103,7 +103,7 @@ def written_out(model: SoftEM, data: DomainPair, weight: float, temperature: flo
     return float(on_source + weight * on_target + 0.5 * np.sum(model.coef_**2))
 
 
-def test_sharper_labels_move_the_boundary_out_of_the_target() -> None:
+def test_lower_temperature_raises_confidence() -> None:
     data = overlapping(5)
     confidence = []
     for temperature in (1.0, 0.5, 0.1):
@@ -113,7 +113,7 @@ def test_sharper_labels_move_the_boundary_out_of_the_target() -> None:
     assert confidence[0] < confidence[1] < confidence[2]
 
 
-def test_a_target_without_weight_changes_nothing() -> None:
+def test_target_weight_zero_gives_source_solution() -> None:
     data = overlapping(5)
     params: dict[str, Any] = {"C": 1.0, "tol": 1e-8}
     model = SoftEM(target_weight=0.0, **params).fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -121,7 +121,7 @@ def test_a_target_without_weight_changes_nothing() -> None:
     np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-4)
 
 
-def test_the_default_is_near_its_optimum_with_a_large_c_too() -> None:
+def test_default_tol_nearly_reaches_optimum_for_large_c() -> None:
     data = overlapping(7)
     values = [
         SoftEM(C=100.0, tol=tol, max_iter=1000)
@@ -132,7 +132,7 @@ def test_the_default_is_near_its_optimum_with_a_large_c_too() -> None:
     assert values[0] <= 1.02 * values[1]
 
 
-def test_the_shares_of_soft_em_are_its_model_s() -> None:
+def test_soft_em_predict_proba_is_the_softmax() -> None:
     for n_classes in (2, 3):
         data = overlapping(5, n_classes)
         model = SoftEM(C=1.0).fit(data.X_source, data.y_source, X_target=data.X_target)

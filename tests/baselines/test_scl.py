@@ -16,7 +16,7 @@ Y = np.arange(60) % 2
 
 
 def words(n_features: int) -> tuple[Any, Any]:
-    """Words that go along with the class, some of them in one domain only."""
+    """Counts of words that depend on the class; some words occur in one domain only."""
     truth = np.concatenate([Y, np.arange(50) % 2])
     X = (rng.rand(110, n_features) < 0.3 + 0.3 * truth[:, None] * (np.arange(n_features) % 3 == 0)).astype(float)
     X[:60, -4:] = 0.0
@@ -29,7 +29,7 @@ WIDE, NARROW = words(150), words(30)
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("data", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_equals_the_equations(data: Any, make: Any) -> None:
+def test_scl_equals_the_formulas(data: Any, make: Any) -> None:
     X_source, X_target = data
     model = SCL(n_pivots=6, min_count=5, n_components=4, ridge=0.5, scale=2.0, C=0.1, tol=1e-8)
     model.fit(make(X_source), Y, X_target=make(X_target))
@@ -55,12 +55,12 @@ def test_pivots_are_frequent_in_both_domains_and_informative() -> None:
     least = information[model.pivots_].min()
     others = np.setdiff1d(np.flatnonzero(frequent), model.pivots_)
     assert np.all(information[others] <= least)
-    # Half of the features that are frequent have to stay, to predict the pivots from.
+    # Half of the frequent features remain as predictors of the pivots.
     many = SCL(n_pivots=500, min_count=5, C=0.1).fit(X_source, Y, X_target=X_target)
     assert len(many.pivots_) == frequent.sum() // 2
 
 
-def test_mutual_information_is_scikit_learn_s() -> None:
+def test_mutual_information_equals_scikit_learn() -> None:
     present = rng.rand(60, 8) < np.linspace(0.0, 1.0, 8)
     labels = rng.randint(0, 3, 60)
     expected = mutual_info_classif(present, labels, discrete_features=True)
@@ -69,7 +69,7 @@ def test_mutual_information_is_scikit_learn_s() -> None:
 
 
 @pytest.mark.parametrize("case", ["rare", "always there", "nothing there"])
-def test_without_a_correspondence_it_is_the_classifier_of_the_source_and_says_so(case: str) -> None:
+def test_scl_without_pivots_warns_and_equals_source(case: str) -> None:
     X_source, X_target = NARROW
     min_count = 1000 if case == "rare" else 1
     if case == "always there":

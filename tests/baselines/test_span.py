@@ -1,4 +1,4 @@
-"""Coordinates keep what the methods see of rows: their inner products."""
+"""Tests of `RowSpace`: coordinates preserve the inner products of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(1, 20), st.integers(0, 2**16)
 
 
 def make_rows(n_rows: int, n_features: int, seed: int) -> Any:
-    """Rows with duplicates, zeros and combinations of others among them, on very different scales."""
+    """Rows that include duplicates, zero rows and linear combinations of others, on very different scales."""
     rng = np.random.RandomState(seed)
     rows = rng.standard_normal((n_rows, n_features)) * 10.0 ** rng.randint(-2, 3, n_features)
     rows[rng.uniform(size=rows.shape) < 0.4] = 0.0
@@ -26,7 +26,7 @@ def make_rows(n_rows: int, n_features: int, seed: int) -> Any:
 
 
 @given(SHAPES)
-def test_inner_products_are_kept(shape: tuple[int, int, int]) -> None:
+def test_coordinates_preserve_inner_products(shape: tuple[int, int, int]) -> None:
     rows = make_rows(*shape)
     others = make_rows(5, shape[1], shape[2] + 1)
     size = max(1.0, float(np.abs(rows).max())) * max(1.0, float(np.abs(others).max()), float(np.abs(rows).max()))
@@ -38,7 +38,7 @@ def test_inner_products_are_kept(shape: tuple[int, int, int]) -> None:
 
 
 @given(SHAPES)
-def test_weights_of_coordinates_are_weights_of_features(shape: tuple[int, int, int]) -> None:
+def test_lifted_weights_give_the_same_scores(shape: tuple[int, int, int]) -> None:
     rows = make_rows(*shape)
     for table in (rows, sp.csr_array(rows)):
         space = RowSpace(table)
@@ -49,14 +49,14 @@ def test_weights_of_coordinates_are_weights_of_features(shape: tuple[int, int, i
         np.testing.assert_allclose(rows @ lifted.T, space.coordinates @ weights.T, atol=1e-6 * size * shape[1])
 
 
-def test_few_features_stay_as_they_are() -> None:
+def test_narrow_tables_are_used_unchanged() -> None:
     rows = make_rows(30, 4, 0)
     np.testing.assert_array_equal(RowSpace(rows).coordinates, rows)
     np.testing.assert_array_equal(RowSpace(sp.csr_array(rows)).coordinates, rows)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_rows_of_zeros_have_no_coordinates_to_speak_of(make: Any) -> None:
+def test_zero_rows_have_zero_coordinates(make: Any) -> None:
     space = RowSpace(make(np.zeros((3, 8))))
     assert not space.coordinates.any()
     assert not space.map(make(np.ones((2, 8)))).any()

@@ -16,7 +16,7 @@ from adrem.datasets import DomainPair
 
 
 def shifted(seed: int = 0) -> DomainPair:
-    """A label that depends on x in the same way everywhere, and a target further to the right."""
+    """A label that depends on x equally in both domains, and a target shifted to larger x."""
     rng = np.random.RandomState(seed)
     X_source, X_target = rng.normal(0, 1, (300, 1)), rng.normal(1, 0.7, (300, 1))
     X_source, X_target = (np.hstack([X, np.ones_like(X)]) for X in (X_source, X_target))
@@ -25,7 +25,7 @@ def shifted(seed: int = 0) -> DomainPair:
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("model", [KMM(C=1.0), ImportanceWeighting(C=1.0, flattening=1.0, random_state=0)], ids=str)
-def test_weighted_rows_of_the_source_look_like_the_target(model: Any, make: Any) -> None:
+def test_weights_move_source_mean_towards_target(model: Any, make: Any) -> None:
     data = shifted()
     model.fit(make(data.X_source), data.y_source, X_target=make(data.X_target))
     assert model.source_weight_.shape == (300,)
@@ -36,7 +36,7 @@ def test_weighted_rows_of_the_source_look_like_the_target(model: Any, make: Any)
     np.testing.assert_allclose(model.coef_, by_hand.coef_, atol=1e-9)
 
 
-def test_weights_of_the_user_count_too() -> None:
+def test_importance_weights_multiply_sample_weight() -> None:
     data = shifted()
     weights = np.where(np.arange(300) % 3 == 0, 2.0, 0.5)
     model = KMM(C=1.0).fit(data.X_source, data.y_source, X_target=data.X_target, sample_weight=weights)
@@ -44,7 +44,7 @@ def test_weights_of_the_user_count_too() -> None:
     np.testing.assert_array_equal(model.coef_, by_hand.coef_)
 
 
-def test_flattening_to_nothing_leaves_the_source_as_it_is() -> None:
+def test_flattening_zero_gives_unit_weights() -> None:
     data = shifted()
     model = ImportanceWeighting(C=1.0, flattening=0.0, random_state=0)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -58,18 +58,18 @@ def test_flattening_to_nothing_leaves_the_source_as_it_is() -> None:
     assert spreads == sorted(spreads)
 
 
-def test_rows_are_judged_by_classifiers_that_do_not_know_them() -> None:
-    """Without a difference between the domains but many features, a classifier that knew its rows would find one."""
+def test_domain_classifier_scores_held_out_rows() -> None:
+    """Domains without a difference but with many features: only a classifier scored on its training rows finds one."""
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((200, 300)), np.arange(100) % 2
     model = ImportanceWeighting(C=0.01, flattening=1.0, random_state=0).fit(X[:100], y, X_target=X[100:])
     assert model.domain_C_ == 1e-3
     assert model.source_weight_.std() < 0.5
     known = AdREM("log_loss", C=1.0).fit(X, np.repeat([0, 1], 100))
-    assert np.all(X[:100] @ known.coef_[0, 0] < 0)  # sure of every row of the source
+    assert np.all(X[:100] @ known.coef_[0, 0] < 0)  # it separates all source rows
 
 
-def test_one_row_of_a_domain_is_too_few_to_judge() -> None:
+def test_importance_weighting_rejects_single_row_domain() -> None:
     data = shifted()
     with pytest.raises(ValueError, match=r"needs two rows of each domain: there are 300 .* and 1 of the target"):
         ImportanceWeighting(C=1.0).fit(data.X_source, data.y_source, X_target=data.X_target[:1])
@@ -77,7 +77,7 @@ def test_one_row_of_a_domain_is_too_few_to_judge() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), largest=st.floats(1.0, 5.0), low=st.floats(0.1, 0.9), high=st.floats(1.1, 2.0))
-def test_matched_means_are_the_optimum(seed: int, largest: float, low: float, high: float) -> None:
+def test_match_means_reaches_the_optimum(seed: int, largest: float, low: float, high: float) -> None:
     rng = np.random.RandomState(seed)
     n = 8
     A = rng.standard_normal((n, n + 2))
@@ -100,7 +100,7 @@ def test_matched_means_are_the_optimum(seed: int, largest: float, low: float, hi
     )
     assert np.all((ours >= 0) & (ours <= largest))
     assert bounds[0] - 1e-6 <= ours.sum() <= bounds[1] + 1e-6
-    # A thousandth of what could be gained at first at most is left.
+    # At most a thousandth of the initial duality gap remains.
     start = project(np.ones(n), largest, bounds)
     gain = _duality_gap(K @ start - pull, start, largest, bounds)
     assert value(start) - best.fun <= gain + 1e-9
@@ -109,7 +109,7 @@ def test_matched_means_are_the_optimum(seed: int, largest: float, low: float, hi
 
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.1, 100.0))
-def test_a_projection_is_nearest(seed: int, scale: float) -> None:
+def test_project_returns_the_nearest_feasible_point(seed: int, scale: float) -> None:
     rng = np.random.RandomState(seed)
     point = scale * rng.standard_normal(6)
     found = project(point, 2.0, (3.0, 8.0))
@@ -120,8 +120,8 @@ def test_a_projection_is_nearest(seed: int, scale: float) -> None:
         assert (point - found) @ (other - found) <= 1e-6 * scale
 
 
-def test_a_class_that_the_weights_leave_out_does_not_crash() -> None:
-    """The target has nothing like the second class: its rows weigh next to nothing, and are still there."""
+def test_weights_near_zero_for_a_class_are_accepted() -> None:
+    """The target lacks the second class: its source rows get weights near zero, but stay in the model."""
     rng = np.random.RandomState(0)
     X_source = np.concatenate([rng.normal(-5, 0.3, (30, 2)), rng.normal(5, 0.3, (30, 2))])
     y = np.repeat([0, 1], 30)
@@ -132,7 +132,7 @@ def test_a_class_that_the_weights_leave_out_does_not_crash() -> None:
         assert fitted.predict([[5.0, 5.0]]) == [1]
 
 
-def test_the_weights_match_the_means_whatever_the_offset() -> None:
+def test_kmm_matches_means_of_offset_features() -> None:
     rng = np.random.RandomState(0)
     X_source, X_target = (np.stack([rng.normal(m, 1, 300), np.full(300, 10.0)], axis=1) for m in (0.0, 1.0))
     model = KMM(C=1.0, kernel="linear").fit(X_source, X_source[:, 0] > 0, X_target=X_target)
@@ -140,7 +140,7 @@ def test_the_weights_match_the_means_whatever_the_offset() -> None:
     assert matched == pytest.approx(X_target[:, 0].mean(), abs=0.1)
 
 
-def test_columns_that_sum_to_zero_are_no_trap() -> None:
+def test_kmm_handles_columns_that_sum_to_zero() -> None:
     X = np.sign(np.arange(250) - 124.5)[:, None] * np.ones((1, 2))
     for kernel in ("linear", "rbf"):
         model = KMM(C=1.0, kernel=kernel).fit(X, np.arange(250) % 2, X_target=X[:20])
@@ -148,17 +148,17 @@ def test_columns_that_sum_to_zero_are_no_trap() -> None:
 
 
 @pytest.mark.parametrize(("n_source", "n_target"), [(300, 300), (100, 1000), (1000, 100)])
-def test_domains_of_different_size_and_equal_rows_weigh_alike(n_source: int, n_target: int) -> None:
+def test_equal_distributions_give_nearly_uniform_weights(n_source: int, n_target: int) -> None:
     rng = np.random.RandomState(0)
     X_source, X_target = (np.abs(rng.normal(3, 1, (n, 2))) for n in (n_source, n_target))
     model = ImportanceWeighting(C=1.0, flattening=1.0, random_state=0)
     model.fit(X_source, np.arange(n_source) % 2, X_target=X_target)
     weights = model.source_weight_
-    assert weights.sum() ** 2 / (n_source * (weights**2).sum()) > 0.9  # nearly all rows count
+    assert weights.sum() ** 2 / (n_source * (weights**2).sum()) > 0.9  # large effective sample size
 
 
 @pytest.mark.parametrize("domain_C", [[], [-1.0], ["a"], [[1.0]]])
-def test_candidates_for_the_classifier_of_the_domains_are_checked(domain_C: Any) -> None:
+def test_invalid_domain_c_is_rejected(domain_C: Any) -> None:
     data = shifted()
     with pytest.raises(ValueError, match=r"domain_C must be 'cv', a positive number or a list"):
         ImportanceWeighting(C=1.0, domain_C=domain_C).fit(data.X_source, data.y_source, X_target=data.X_target)

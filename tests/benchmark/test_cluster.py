@@ -1,4 +1,4 @@
-"""Cells on the workers of a cluster: run once each, stored here as they end."""
+"""Tests of benchmark runs on a Dask cluster: each cell runs once and is stored locally when it ends."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def log(tmp_path: Path) -> Path:
 
 
 def note(cell: Cell, home: Home) -> int:
-    """Note down which process ran a cell, and say how many did."""
+    """Log the process that ran a cell, and return how often the cell has run."""
     path = Path(str(home)) / str(cell.repetition)
     with path.open("a") as log:
         log.write(f"{os.getpid()}\n")
     return len(path.read_text().split())
 
 
-def test_every_cell_is_run_once_and_stored_as_it_ends(client: Any, cluster: Cluster, tmp_path: Path, log: Path) -> None:
+def test_run_computes_each_cell_once_on_workers(client: Any, cluster: Cluster, tmp_path: Path, log: Path) -> None:
     def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
         note(cell, home)
         time.sleep(0.2)
@@ -67,7 +67,7 @@ def test_every_cell_is_run_once_and_stored_as_it_ends(client: Any, cluster: Clus
     assert {pid for pids in ran.values() for pid in pids} == cluster.pids()
 
 
-def test_a_cell_whose_worker_dies_is_run_again(client: Any, cluster: Cluster, tmp_path: Path, log: Path) -> None:
+def test_run_repeats_cell_of_killed_worker(client: Any, cluster: Cluster, tmp_path: Path, log: Path) -> None:
     def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
         n_times = note(cell, home)
         if cell.repetition == 1 and n_times == 1:
@@ -82,7 +82,7 @@ def test_a_cell_whose_worker_dies_is_run_again(client: Any, cluster: Cluster, tm
     assert cluster.pids() != before
 
 
-def test_results_that_can_not_be_stored_end_the_run(client: Any, tmp_path: Path) -> None:
+def test_run_raises_when_store_is_unusable(client: Any, tmp_path: Path) -> None:
     store = Store(tmp_path / "cache")
     (tmp_path / "cache" / "results.sqlite").unlink()
     (tmp_path / "cache" / "results.sqlite").mkdir()
@@ -91,7 +91,7 @@ def test_results_that_can_not_be_stored_end_the_run(client: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nothing://here", "", "no address at all"])
-def test_an_address_where_no_scheduler_is(address: str) -> None:
+def test_connected_raises_without_scheduler(address: str) -> None:
     pytest.importorskip("distributed")
     begin = time.monotonic()
     with pytest.raises(ClusterError, match="No Dask scheduler answers at"), connected(address):
@@ -99,7 +99,7 @@ def test_an_address_where_no_scheduler_is(address: str) -> None:
     assert time.monotonic() - begin < 20
 
 
-def test_something_else_that_listens_there() -> None:
+def test_connected_raises_for_other_server() -> None:
     pytest.importorskip("distributed")
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -107,18 +107,18 @@ def test_something_else_that_listens_there() -> None:
             pass
 
 
-def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dask_raises_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r'pip install "adrem\[dask\]"'), connected("tcp://127.0.0.1:1"):
         pass
 
 
-def test_a_worker_without_the_data_is_told(client: Any, tmp_path: Path) -> None:
+def test_worker_without_data_raises_cluster_error(client: Any, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"Worker tcp://\S+ has no files of office-31-decaf: set ADREM_DATA"):
         check_workers(client, [PLANNED], tmp_path)
 
 
-def test_a_worker_of_another_version_is_told(client: Any, tmp_path: Path) -> None:
+def test_worker_version_mismatch_raises_cluster_error(client: Any, tmp_path: Path) -> None:
     try:
         client.run(setattr, adrem, "__version__", "0.0.1")
         with pytest.raises(ClusterError, match=r"Worker tcp://\S+ has adrem 0\.0\.1, but .* is needed"):
@@ -127,7 +127,7 @@ def test_a_worker_of_another_version_is_told(client: Any, tmp_path: Path) -> Non
         client.run(delattr, adrem, "__version__")
 
 
-def test_a_cluster_without_workers_is_told(tmp_path: Path) -> None:
+def test_cluster_without_workers_raises_cluster_error(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,

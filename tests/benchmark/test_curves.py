@@ -1,4 +1,4 @@
-"""Ensembles of a pool against the vote of the package, and the cells of the two sensitivity figures."""
+"""Tests of ensembles drawn from a pool of members, and of the cells of the two sensitivity figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from adrem.datasets import DataSet, Domain, Provenance
 
 @pytest.mark.parametrize("n_problems", [1, 3, 4])
 @pytest.mark.parametrize("sizes", [(1, 2, 3, 7), (4,), (1, 3, 5), (7,)])
-def test_ensembles_vote_as_the_package_does(n_problems: int, sizes: tuple[int, ...]) -> None:
+def test_ensemble_accuracy_equals_tally(n_problems: int, sizes: tuple[int, ...]) -> None:
     rng = np.random.default_rng(n_problems)
     raw = rng.normal(size=(7, 50, n_problems))
     scores = np.stack([by_class(member) for member in raw])
@@ -43,7 +43,7 @@ def test_ensembles_vote_as_the_package_does(n_problems: int, sizes: tuple[int, .
         np.testing.assert_allclose(accuracy[k], expected)
 
 
-def test_the_whole_pool_is_one_ensemble_however_often_it_is_drawn() -> None:
+def test_ensemble_of_full_pool_is_always_equal() -> None:
     rng = np.random.default_rng(0)
     scores, truth = rng.normal(size=(5, 40, 3)), rng.integers(0, 3, 40)
     accuracy = ensemble_accuracy(scores, truth, (1, 5), 20, rng)
@@ -51,8 +51,8 @@ def test_the_whole_pool_is_one_ensemble_however_often_it_is_drawn() -> None:
     assert len(set(accuracy[:, 0])) > 1
 
 
-class Turns:
-    """A generator by which every member comes first once."""
+class Rotations:
+    """A generator whose permutations put every member first once."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -62,17 +62,17 @@ class Turns:
         return np.roll(np.arange(n), -self.first)
 
 
-def test_ensembles_of_one_are_the_members() -> None:
+def test_ensembles_of_size_one_are_the_members() -> None:
     rng = np.random.default_rng(0)
     scores, truth = rng.normal(size=(9, 30, 4)), rng.integers(0, 4, 30)
-    accuracy = ensemble_accuracy(scores, truth, (1, 3), 9, cast("np.random.Generator", Turns()))
+    accuracy = ensemble_accuracy(scores, truth, (1, 3), 9, cast("np.random.Generator", Rotations()))
     members = [100 * np.mean(member.argmax(axis=1) == truth) for member in scores]
     assert sorted(accuracy[:, 0]) == pytest.approx(sorted(members))
     assert accuracy[:, 0].mean() == pytest.approx(np.mean(members))
 
 
 def make_data() -> DataSet:
-    """Two classes in four domains, each a little to the side of the one before."""
+    """Two classes in four domains, each shifted a little from the one before."""
     rng = np.random.default_rng(0)
     domains = {}
     for k, letter in enumerate("BDEK"):
@@ -84,7 +84,7 @@ def make_data() -> DataSet:
 
 @pytest.fixture
 def data(monkeypatch: pytest.MonkeyPatch) -> DataSet:
-    """Small data for the panel of the reviews, and small figures."""
+    """Small data for the panel of the reviews, and small settings for the figures."""
     made = make_data()
     monkeypatch.setattr(curves, "load_cached", lambda name, home: {"amazon-reviews": made}[name])  # noqa: ARG005
     monkeypatch.setattr(curves, "PANELS", {"amazon-reviews": PANELS["amazon-reviews"]})
@@ -102,7 +102,7 @@ def fit_by_hand(cell: Cell, made: DataSet, **params: Any) -> tuple[AdREM, Any, A
     return model, X_target, y_target
 
 
-def test_a_pool_gives_the_curve_of_all_sizes(data: DataSet) -> None:
+def test_run_ensemble_cell_returns_accuracy_per_size(data: DataSet) -> None:
     cells, skipped = ensemble_cells(None)
     assert skipped == {}
     cell = next(cell for cell in cells if cell.pair == "B-K")
@@ -117,7 +117,7 @@ def test_a_pool_gives_the_curve_of_all_sizes(data: DataSet) -> None:
     assert seconds > 0.0
 
 
-def test_iterations_are_those_of_single_members(data: DataSet) -> None:
+def test_run_iteration_cell_averages_single_members(data: DataSet) -> None:
     cells, _ = iteration_cells(None)
     for n_iter in (1, 5):
         cell = next(cell for cell in cells if cell.pair == "D-B" and cell.repetition == n_iter)
@@ -128,7 +128,7 @@ def test_iterations_are_those_of_single_members(data: DataSet) -> None:
         assert values["std"] == pytest.approx(np.std(members, ddof=1))
 
 
-def test_a_cell_a_pair_and_one_a_number_of_iterations(data: DataSet) -> None:
+def test_curve_cells_cover_all_pairs_and_iterations(data: DataSet) -> None:
     (protocol,) = find_protocols("amazon-full")
     for make, figure, repetitions in (
         (ensemble_cells, "ensemble-size", (0,)),
@@ -151,9 +151,7 @@ def test_a_cell_a_pair_and_one_a_number_of_iterations(data: DataSet) -> None:
     ],
 )
 @pytest.mark.usefixtures("data")
-def test_results_of_other_settings_are_others(
-    make: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_settings_change_the_cells(make: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before, _ = make(None)
     assert make(None)[0] == before
     monkeypatch.setattr(curves, name, value)
@@ -161,7 +159,7 @@ def test_results_of_other_settings_are_others(
 
 
 @pytest.mark.parametrize("make", [ensemble_cells, iteration_cells])
-def test_panels_without_data_are_skipped_and_it_says_why(make: Any, tmp_path: Path) -> None:
+def test_panels_without_data_are_skipped_with_reason(make: Any, tmp_path: Path) -> None:
     cells, skipped = make(tmp_path)
     assert cells == []
     assert skipped == {
@@ -170,7 +168,7 @@ def test_panels_without_data_are_skipped_and_it_says_why(make: Any, tmp_path: Pa
     }
 
 
-def test_the_sizes_are_odd_and_fit_into_the_pool() -> None:
+def test_ensemble_sizes_are_odd_and_below_pool_size() -> None:
     assert list(SIZES) == sorted(SIZES)
     assert all(size % 2 == 1 for size in SIZES)
     assert SIZES[-1] < curves.POOL

@@ -1,4 +1,4 @@
-"""Figures are drawn into files that can be opened, or not at all."""
+"""Tests of benchmark figures: drawing writes valid files, or none after an error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from adrem.benchmark.store import Cell, Result
 
 
 def assert_opens(paths: list[Path], folder: Path, name: str, *more: str) -> None:
-    """The files are there, no others are, and the pictures are what their names say."""
+    """Check that exactly these files exist and that each has the format of its suffix."""
     assert paths == [folder / f"{name}.{form}" for form in ("png", "svg", *more)]
     assert sorted(folder.iterdir()) == sorted(paths)
     png, svg = (path.read_bytes() for path in paths[:2])
@@ -42,7 +42,7 @@ def cell(figure: str, data: str, pair: str, repetition: int) -> Cell:
 
 
 def ensemble_results(*panels: str) -> dict[Cell, Result]:
-    """Two pairs a panel, whose accuracies are 4 apart and grow with the size."""
+    """Results of two pairs per panel; accuracies differ by 4 and grow with the ensemble size."""
     growth = np.log(curves.SIZES)
     return {
         cell("ensemble-size", data, pair, 0): Result(
@@ -63,21 +63,19 @@ def iteration_results(*panels: str) -> dict[Cell, Result]:
 
 
 @pytest.mark.parametrize("name", ["toy-rotated", "toy-balance"])
-def test_toys_are_drawn(name: str, tmp_path: Path) -> None:
+def test_draw_writes_toy_figures(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     assert_opens(draw(find_figure(name), {}, folder), folder, name)
 
 
 @pytest.mark.parametrize("panels", [("amazon-reviews", "office-caltech-resnet50"), ("office-caltech-resnet50",)])
 @pytest.mark.parametrize(("name", "make"), [("ensemble-size", ensemble_results), ("iterations", iteration_results)])
-def test_sensitivity_figures_are_drawn_from_results(
-    name: str, make: Any, panels: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_draw_writes_sensitivity_figures(name: str, make: Any, panels: tuple[str, ...], tmp_path: Path) -> None:
     assert_opens(draw(find_figure(name), make(*panels), tmp_path), tmp_path, name, "csv")
 
 
 @pytest.mark.parametrize(("name", "make"), [("ensemble-size", ensemble_results), ("iterations", iteration_results)])
-def test_a_panel_shows_ours_over_the_paper_s(name: str, make: Any) -> None:
+def test_panels_plot_our_and_published_curves(name: str, make: Any) -> None:
     from matplotlib.figure import Figure as Picture
 
     picture = Picture()
@@ -96,7 +94,7 @@ def test_a_panel_shows_ours_over_the_paper_s(name: str, make: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "make"), [("ensemble-size", ensemble_results), ("iterations", iteration_results)])
-def test_the_points_of_the_curves_can_be_read(name: str, make: Any) -> None:
+def test_csv_contains_all_curve_points(name: str, make: Any) -> None:
     results = make("amazon-reviews", "office-caltech-resnet50")
     text = as_csv(name, {"ensemble-size": ensemble_series, "iterations": iteration_series}[name], results)
     assert text.partition("\n")[0] == "figure,data,x,accuracy,std,published"
@@ -111,13 +109,13 @@ def test_the_points_of_the_curves_can_be_read(name: str, make: Any) -> None:
         assert numbers == pytest.approx([mean, std, paper.accuracy], abs=6e-4)
 
 
-def test_a_point_that_the_paper_lacks_has_none_beside_it() -> None:
+def test_csv_leaves_missing_published_value_empty() -> None:
     results = {cell("iterations", "amazon-reviews", "B-D", 3): Result({"mean": 70.0, "std": 1.0}, 1.0, "")}
     text = as_csv("iterations", iteration_series, results)
     assert text.splitlines()[1:] == ["iterations,amazon-reviews,3,70.000,1.000,"]
 
 
-def test_a_series_of_sizes_is_averaged_over_the_pairs() -> None:
+def test_ensemble_series_averages_over_pairs() -> None:
     results = ensemble_results("amazon-reviews") | {
         cell("ensemble-size", "office-caltech-resnet50", "A-C", 0): Result(
             {"mean": [0.0] * len(curves.SIZES), "std": [0.0] * len(curves.SIZES)}, 1.0, ""
@@ -129,7 +127,7 @@ def test_a_series_of_sizes_is_averaged_over_the_pairs() -> None:
     assert std == pytest.approx([1.5 / size for size in x])
 
 
-def test_a_series_of_iterations_is_averaged_over_the_pairs_and_in_order() -> None:
+def test_iteration_series_averages_over_pairs_in_order() -> None:
     results = iteration_results("amazon-reviews") | {
         cell("iterations", "office-caltech-resnet50", "A-C", 1): Result({"mean": 0.0, "std": 0.0}, 1.0, "")
     }
@@ -139,7 +137,7 @@ def test_a_series_of_iterations_is_averaged_over_the_pairs_and_in_order() -> Non
     assert std == [1.5, 1.5, 1.5]
 
 
-def test_an_error_while_painting_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_paint_error_leaves_no_files(tmp_path: Path) -> None:
     def paint(picture: Any, _: Any) -> None:
         picture.subplots()
         raise RuntimeError("out of paint")
@@ -149,15 +147,15 @@ def test_an_error_while_painting_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_while_writing_leaves_nothing_behind(tmp_path: Path) -> None:
-    """A formula that is read only as the picture is made."""
+def test_save_error_leaves_no_files(tmp_path: Path) -> None:
+    """An invalid formula that matplotlib parses only when it saves the picture."""
     broken = Figure("broken", "", lambda picture, _: picture.text(0.5, 0.5, r"$\frac{$"))
     with pytest.raises(ValueError, match=r"\\frac"):
         draw(broken, {}, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_leaves_the_picture_of_before(tmp_path: Path) -> None:
+def test_save_error_keeps_the_old_picture(tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"of before")
     broken = Figure("broken", "", lambda picture, _: picture.text(0.5, 0.5, r"$\frac{$"))
     with pytest.raises(ValueError, match=r"\\frac"):
@@ -172,14 +170,14 @@ def test_figures_are_found_by_name() -> None:
         find_figure("toy")
 
 
-def test_the_figures_of_results_run_what_they_show() -> None:
+def test_result_figures_define_cells_and_work() -> None:
     ensembles, iterations = find_figure("ensemble-size"), find_figure("iterations")
     assert (ensembles.cells, ensembles.work) == (curves.ensemble_cells, curves.run_ensemble_cell)
     assert (iterations.cells, iterations.work) == (curves.iteration_cells, curves.run_iteration_cell)
     assert find_figure("toy-rotated").cells is find_figure("toy-balance").cells is None
 
 
-def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_raises_install_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_drawing(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "adrem\[bench\]"'):

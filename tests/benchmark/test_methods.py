@@ -17,13 +17,13 @@ pytestmark = pytest.mark.thorough
 
 
 class Untouchable:
-    """What fails a test that looks at it."""
+    """An object that fails the test on any attribute access."""
 
     def __getattribute__(self, name: str) -> Any:
         raise AssertionError(f"the target's labels were asked for {name}")
 
 
-def test_the_methods_are_the_paper_s_and_their_sources() -> None:
+def test_paper_methods_use_expected_estimators() -> None:
     made = {name: (METHODS[name].make(3).loss, type(METHODS[name].make(3))) for name in OURS}
     assert made == {
         "source-svm": ("hinge", SourceOnly),
@@ -35,7 +35,7 @@ def test_the_methods_are_the_paper_s_and_their_sources() -> None:
     assert all(method.make(3).random_state == 3 for method in METHODS.values())
 
 
-def test_only_the_two_forms_of_a_method_share_its_published_name() -> None:
+def test_published_names_belong_to_one_method() -> None:
     owners: dict[str, set[str]] = {}
     for name, method in METHODS.items():
         for published in method.published:
@@ -57,14 +57,14 @@ def test_only_the_two_forms_of_a_method_share_its_published_name() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_name_tells_the_form(name: str) -> None:
+def test_method_name_suffix_matches_form(name: str) -> None:
     form = METHODS[name].parameters().get("form", "mapping")
     assert form == ("similarity" if name.endswith("-similarity") else "mapping")
 
 
 @pytest.mark.filterwarnings("ignore:.*the rows span only")
 @pytest.mark.parametrize("name", METHODS)
-def test_the_target_s_labels_are_not_looked_at(blobs: DomainPair, name: str) -> None:
+def test_label_ignores_target_labels(blobs: DomainPair, name: str) -> None:
     method = METHODS[name]
     expected, model = method.label(blobs, 1)
     for nothing in (None, "garbage", Untouchable()):
@@ -74,7 +74,7 @@ def test_the_target_s_labels_are_not_looked_at(blobs: DomainPair, name: str) -> 
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_labels_are_those_of_the_estimator_by_hand(blobs: DomainPair, name: str) -> None:
+def test_label_equals_direct_fit(blobs: DomainPair, name: str) -> None:
     labels, model = METHODS[name].label(blobs, 2)
     by_hand = AdREM(loss="log_loss" if name.endswith("lr") else "hinge", random_state=2)
     if name.startswith("adrem"):
@@ -89,7 +89,7 @@ def test_labels_are_those_of_the_estimator_by_hand(blobs: DomainPair, name: str)
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_only_methods_that_adapt_learn_from_the_target(blobs: DomainPair, name: str) -> None:
+def test_only_adapting_methods_depend_on_target(blobs: DomainPair, name: str) -> None:
     method = METHODS[name]
     _, model = method.label(blobs, 0)
     _, other = method.label(blobs._replace(X_target=blobs.X_target[:20] + 1.0, y_target=None), 0)
@@ -97,7 +97,7 @@ def test_only_methods_that_adapt_learn_from_the_target(blobs: DomainPair, name: 
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_parameters_are_all_but_those_that_change_no_result(name: str) -> None:
+def test_parameters_omit_seed_jobs_and_verbosity(name: str) -> None:
     parameters = METHODS[name].parameters()
     left_out = METHODS[name].make(0).get_params().keys() - parameters.keys()
     assert left_out == ({"random_state", "n_jobs", "verbose"} if name.startswith("adrem") else {"random_state"})
@@ -105,7 +105,7 @@ def test_parameters_are_all_but_those_that_change_no_result(name: str) -> None:
     assert parameters["loss"] == ("log_loss" if name.endswith("lr") else "hinge")
 
 
-def test_parameters_are_those_that_the_method_sets() -> None:
+def test_parameters_reflect_the_method_settings() -> None:
     method = Method("other", "Other", lambda seed: AdREM(n_iter=7, n_jobs=2, random_state=seed))
     assert method.parameters()["n_iter"] == 7
     assert method.version == 1
@@ -121,6 +121,6 @@ def test_methods_are_found_by_name() -> None:
         find_methods(["magic", "adrem-svm", "luck"])
 
 
-def test_one_text_may_name_several() -> None:
+def test_find_methods_accepts_comma_separated_names() -> None:
     assert find_methods("adrem-svm, gfk") == find_methods(["adrem-svm", "gfk"])
     assert find_methods("all") == find_methods()

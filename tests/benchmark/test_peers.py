@@ -22,7 +22,7 @@ def limited(name: str, **limits: Any) -> Peer:
 
 
 @pytest.mark.parametrize("name", ["CORAL", "OTMapping", "JDOTClassifier", "KLIEPReweight"])
-def test_a_peer_labels_the_target(name: str, blobs: DomainPair) -> None:
+def test_peer_labels_the_target(name: str, blobs: DomainPair) -> None:
     labels, report = find_peer(f"skada:{name}").label(blobs._replace(y_target=None), 0)
     assert np.mean(labels == blobs.y_target) > 0.5
     assert set(labels) <= set(blobs.y_source)
@@ -30,25 +30,25 @@ def test_a_peer_labels_the_target(name: str, blobs: DomainPair) -> None:
     assert report.peak_memory > 10**7
 
 
-def test_what_a_peer_does_not_take_is_its_result(blobs: DomainPair) -> None:
+def test_peer_failure_raises_method_failed_error(blobs: DomainPair) -> None:
     sparse = blobs._replace(X_source=sp.csr_array(blobs.X_source), X_target=sp.csr_array(blobs.X_target))
     with pytest.raises(MethodFailedError, match=r"^needs dense input$"):
         find_peer("skada:CORAL").label(sparse, 0)
 
 
-def test_a_peer_may_not_take_for_ever(blobs: DomainPair) -> None:
+def test_peer_is_stopped_at_time_limit(blobs: DomainPair) -> None:
     with pytest.raises(MethodFailedError, match=r"^timed out$"):
         limited("skada:OTMapping", time_limit=0.0).label(blobs, 0)
 
 
-def test_a_peer_may_not_take_all_memory() -> None:
+def test_peer_is_stopped_at_memory_limit() -> None:
     rows = np.random.RandomState(0).standard_normal((9000, 3))
     data = DomainPair(rows, np.arange(9000) % 2, rows, np.arange(9000) % 2)
     with pytest.raises(MethodFailedError, match="out of memory"):
         limited("skada:OTMapping", memory_limit=2**30, time_limit=120.0).label(data, 0)
 
 
-def test_names_are_checked_before_any_work() -> None:
+def test_find_methods_checks_peer_names() -> None:
     assert {"CORAL", "OTMapping", "DASVMClassifier", "JDOTClassifier"} <= set(known_peers())
     assert "JDOTRegressor" not in known_peers()
     [peer] = find_methods(["skada:OTMapping"])
@@ -58,7 +58,7 @@ def test_names_are_checked_before_any_work() -> None:
         find_methods(["skada:Magic"])
 
 
-def test_the_configuration_of_the_user_s_process_stays_as_it_is() -> None:
+def test_find_methods_keeps_scikit_learn_config() -> None:
     command = (
         "import sklearn; before = sklearn.get_config()\n"
         "from adrem.benchmark.methods import find_methods; find_methods(['skada:CORAL'])\n"

@@ -1,4 +1,4 @@
-"""The protocols against the registry, and the rows that they draw against rows counted by hand."""
+"""Tests of the protocols: they match the registry, and draw the expected rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names(protocols: list[Protocol]) -> list[str]:
 
 
 def make_data(protocol: Protocol, n_rows: int = 0) -> DataSet:
-    """Domains of enough rows to draw from; the first feature numbers the rows, from 1."""
+    """Domains with enough rows to draw from; the first feature is the row number, from 1."""
     letters = dict.fromkeys(letter for pair in protocol.pairs for letter in pair.split("-"))
     amazon = protocol.data.startswith("amazon")
     n_classes = 2 if amazon else 4
@@ -43,13 +43,13 @@ def unscaled(protocol: Protocol) -> Protocol:
 
 
 def numbers(rows: Any) -> NDArray[np.intp]:
-    """Positions of drawn rows, which their first feature tells."""
+    """Positions of the drawn rows, read from their first feature."""
     first: NDArray[np.float64] = rows[:, 0]
     return first.astype(np.intp) - 1
 
 
 def change(data: DataSet, letter: str, rows: NDArray[Any]) -> DataSet:
-    """The same data with other values in some rows of a domain."""
+    """The same data with changed values in some rows of a domain."""
     name, X, y = data[letter]
     changed = X.copy()
     changed[rows] = 1e6 * (1.0 + changed[rows])
@@ -62,19 +62,19 @@ def assert_same(a: DomainPair, b: DomainPair) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_a_protocol_is_about_data_that_the_registry_knows(protocol: Protocol) -> None:
+def test_protocol_matches_registry_entry(protocol: Protocol) -> None:
     entry = REGISTRY[protocol.data]
     assert len(set(protocol.pairs)) == len(protocol.pairs)
     for pair in protocol.pairs:
         source, target = pair.split("-")
         assert source != target
         assert {source, target} <= entry.domains.keys()
-    # What `load` scales by, but for the one that asks what a rectifier changes.
+    # The scaling of `load`, except in the protocol that tests the effect of a rectifier.
     rectified = protocol.name == "cross-dataset-testbed/decaf-rectified"
     assert protocol.scaling == (("rectify", "joint-std") if rectified else entry.scaling)
 
 
-def test_the_tables_are_those_of_the_paper() -> None:
+def test_protocols_have_the_papers_pairs_and_repeats() -> None:
     assert {name: (len(p.pairs), p.repeats) for name, p in BY_NAME.items()} == {
         "amazon-standard/400": (4, 20),
         "amazon-standard/all": (4, 20),
@@ -93,7 +93,7 @@ def test_the_tables_are_those_of_the_paper() -> None:
 
 @pytest.mark.parametrize("features", ["surf", "resnet50"])
 @pytest.mark.parametrize(("pair", "expected"), [("A-D", 20), ("C-W", 20), ("D-A", 8), ("W-C", 20)])
-def test_twenty_source_rows_a_class_and_eight_of_dslr(features: str, pair: str, expected: int) -> None:
+def test_office_caltech_draws_20_or_8_rows(features: str, pair: str, expected: int) -> None:
     protocol = unscaled(BY_NAME[f"office-caltech-standard/{features}"])
     data = make_data(protocol)
     drawn = protocol.make_pair(data, pair, 0)
@@ -109,7 +109,7 @@ def test_twenty_source_rows_a_class_and_eight_of_dslr(features: str, pair: str, 
 
 
 @pytest.mark.parametrize("features", ["400", "all"])
-def test_1600_and_400_rows_of_amazon(features: str) -> None:
+def test_amazon_draws_1600_source_and_400_target_rows(features: str) -> None:
     protocol = unscaled(BY_NAME[f"amazon-standard/{features}"])
     data = make_data(protocol)
     drawn = protocol.make_pair(data, "K-D", 3)
@@ -126,7 +126,7 @@ def test_1600_and_400_rows_of_amazon(features: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", WHOLE, ids=names(WHOLE))
-def test_the_other_protocols_take_all_rows_every_time(protocol: Protocol) -> None:
+def test_full_protocols_use_all_rows(protocol: Protocol) -> None:
     data = make_data(protocol, 12)
     pair = protocol.pairs[-1]
     for repetition in (0, 1):
@@ -134,7 +134,7 @@ def test_the_other_protocols_take_all_rows_every_time(protocol: Protocol) -> Non
 
 
 @pytest.mark.parametrize("protocol", DRAWN, ids=names(DRAWN))
-def test_a_repetition_can_be_drawn_again_and_no_two_are_alike(protocol: Protocol) -> None:
+def test_draws_are_reproducible_and_differ_between_repetitions(protocol: Protocol) -> None:
     data = make_data(protocol)
     pair = protocol.pairs[1]
     first, again, other = (protocol.make_pair(data, pair, repetition) for repetition in (0, 0, 1))
@@ -145,7 +145,7 @@ def test_a_repetition_can_be_drawn_again_and_no_two_are_alike(protocol: Protocol
     assert first.X_source.shape == other.X_source.shape
 
 
-def test_pairs_of_the_same_source_draw_other_rows() -> None:
+def test_pairs_with_equal_source_draw_different_rows() -> None:
     protocol = unscaled(BY_NAME["office-caltech-standard/surf"])
     data = make_data(protocol)
     drawn = [set(numbers(protocol.make_pair(data, pair, 0).X_source)) for pair in ("A-C", "A-D", "A-W")]
@@ -153,8 +153,8 @@ def test_pairs_of_the_same_source_draw_other_rows() -> None:
 
 
 @pytest.mark.parametrize("protocol", DRAWN, ids=names(DRAWN))
-def test_rows_that_are_not_drawn_do_not_matter(protocol: Protocol) -> None:
-    """Scaling comes after the draw: it sees the drawn rows only."""
+def test_undrawn_rows_do_not_affect_scaling(protocol: Protocol) -> None:
+    """Scaling follows the draw: it uses the drawn rows only."""
     data = make_data(protocol)
     pair = protocol.pairs[0]
     before = protocol.make_pair(data, pair, 2)
@@ -182,7 +182,7 @@ def scaled_by_hand(scaling: tuple[str, ...], X_source: Any, X_target: Any) -> tu
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_scaling_by_hand(protocol: Protocol) -> None:
+def test_scaling_equals_direct_computation(protocol: Protocol) -> None:
     data = make_data(protocol)
     drawn = unscaled(protocol).make_pair(data, protocol.pairs[0], 1)
     scaled = protocol.make_pair(data, protocol.pairs[0], 1)
@@ -193,7 +193,7 @@ def test_scaling_by_hand(protocol: Protocol) -> None:
     assert_array_equal(scaled.y_target, drawn.y_target)
 
 
-def test_sparse_rows_are_drawn_and_scaled_as_dense_ones() -> None:
+def test_sparse_pairs_equal_dense_pairs() -> None:
     protocol = BY_NAME["amazon-standard/all"]
     data = make_data(protocol)
     sparse = replace(data, domains={k: d._replace(X=sp.csr_array(d.X)) for k, d in data.domains.items()})
@@ -204,7 +204,7 @@ def test_sparse_rows_are_drawn_and_scaled_as_dense_ones() -> None:
     assert_array_equal(drawn.y_source, expected.y_source)
 
 
-def test_the_identity_tells_draw_and_scaling() -> None:
+def test_identity_depends_on_draw_and_scaling() -> None:
     protocol = BY_NAME["office-caltech-standard/surf"]
     assert protocol.identity() == BY_NAME["office-caltech-standard/surf"].identity()
     others = (
@@ -232,7 +232,7 @@ def test_protocols_are_found_by_table_and_features() -> None:
     )
 
 
-def test_unknown_names_come_with_the_known_ones() -> None:
+def test_unknown_names_list_the_known_names() -> None:
     with pytest.raises(ValueError, match="no table 'office'") as caught:
         find_protocols("office")
     assert all(table in str(caught.value) for table in (*TABLES, "'all'"))
@@ -243,17 +243,17 @@ def test_unknown_names_come_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("written", ["A-W", "A>W", "A->W", "a-w", " a>w "])
-def test_pairs_may_be_written_in_several_ways(written: str) -> None:
+def test_find_pairs_accepts_several_spellings(written: str) -> None:
     assert find_pairs(find_protocols("office-31"), [written, "D-A"]) == {"A-W", "D-A"}
 
 
-def test_a_pair_of_any_of_the_protocols_is_known() -> None:
+def test_find_pairs_accepts_pairs_of_any_protocol() -> None:
     assert find_pairs(find_protocols("all"), ["K-D", "C-I"]) == {"K-D", "C-I"}
     with pytest.raises(ValueError, match="no pair K-D"):
         find_pairs(find_protocols("office-31"), ["K-D"])
 
 
-def test_rows_that_no_table_has_are_refused() -> None:
+def test_make_pair_rejects_unknown_pair_and_negative_repetition() -> None:
     protocol = find_protocols("office-31", "resnet50")[0]
     for pair in ("A-A", "A", "A-W-D", "A->W"):
         with pytest.raises(ValueError, match=r"office-31/resnet50 has no pair '.*'; known are A-D, A-W, D-A"):

@@ -14,12 +14,12 @@ MISPRINTED = {("office-31", "decaf", "GFK-fc6", "Sun et al. 2016, table 2"): (49
 
 
 def lines_of(table: str) -> list[Line]:
-    """All that is published of a table, whoever runs it on what."""
+    """All published lines of a table, for all methods and features."""
     return published_elsewhere(table, "", [], set())
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_published_lines_are_of_a_table_s_pairs(table: str) -> None:
+def test_published_lines_use_known_pairs_and_features(table: str) -> None:
     protocols = find_protocols(table)
     (pairs,) = {protocol.pairs for protocol in protocols}
     known = {protocol.features for protocol in protocols}
@@ -33,7 +33,7 @@ def test_published_lines_are_of_a_table_s_pairs(table: str) -> None:
         assert line.source
 
 
-def test_no_line_is_of_a_table_without_a_protocol() -> None:
+def test_published_tables_all_have_a_protocol() -> None:
     import csv
     from importlib.resources import files
 
@@ -43,7 +43,7 @@ def test_no_line_is_of_a_table_without_a_protocol() -> None:
     assert len(rows) == sum(len(line.values) for table in TABLES for line in lines_of(table))
 
 
-def test_averages_are_the_means_of_their_pairs_but_for_a_misprint() -> None:
+def test_published_averages_equal_means_except_known_misprint() -> None:
     checked, wrong = 0, {}
     for table in TABLES:
         pairs = find_protocols(table)[0].pairs
@@ -70,11 +70,13 @@ def test_averages_are_the_means_of_their_pairs_but_for_a_misprint() -> None:
         ("office-caltech-full", "resnet50", "source-svm", "C-W", 86.0),
     ],
 )
-def test_what_the_paper_s_text_says(table: str, features: str, method: str, pair: str, accuracy: float) -> None:
+def test_published_values_equal_the_papers_text(
+    table: str, features: str, method: str, pair: str, accuracy: float
+) -> None:
     assert published_values(table, features, METHODS[method])[pair] == (accuracy, PAPER)
 
 
-def test_what_the_predecessors_print() -> None:
+def test_published_values_include_earlier_papers() -> None:
     surf = published_values("office-caltech-standard", "surf", METHODS["source-svm"])
     assert surf.keys() == {*find_protocols("office-caltech-standard", "surf")[0].pairs, AVERAGE}
     assert surf["avg"] == (37.8, "Sun et al. 2016, table 1")
@@ -82,7 +84,7 @@ def test_what_the_predecessors_print() -> None:
     assert published_values("amazon-full", "all", METHODS["adrem-svm"])["avg"].accuracy == 82.7
 
 
-def test_nothing_is_published_of_what_nobody_ran() -> None:
+def test_unpublished_methods_have_no_published_values() -> None:
     for protocol in PROTOCOLS:
         for name in ("source-lr", "adrem-lr"):
             assert published_values(protocol.table, protocol.features, METHODS[name]) == {}
@@ -90,7 +92,7 @@ def test_nothing_is_published_of_what_nobody_ran() -> None:
     assert published_values("office-31", "resnet50-finetuned", METHODS["source-svm"]) == {}
 
 
-def test_elsewhere_are_the_others_and_what_no_table_of_ours_shows() -> None:
+def test_published_elsewhere_lists_methods_not_in_table() -> None:
     features = {"resnet50", "decaf"}
     ours = [METHODS["source-svm"], METHODS["adrem-svm"]]
     resnet = published_elsewhere("office-31", "resnet50", ours, features)
@@ -103,19 +105,19 @@ def test_elsewhere_are_the_others_and_what_no_table_of_ours_shows() -> None:
     assert ("Ad-REM", "resnet50") not in decaf
 
 
-def test_a_method_of_ours_that_was_not_run_is_elsewhere() -> None:
+def test_published_elsewhere_includes_own_method_not_run() -> None:
     lines = published_elsewhere("office-31", "resnet50", [METHODS["source-svm"]], {"resnet50", "decaf"})
     (line,) = [line for line in lines if line.features == "resnet50"]
     assert line == Line("Ad-REM", "resnet50", PAPER, {"avg": 87.0, "A-W": 89.4, "D-A": 72.6})
 
 
 @pytest.mark.parametrize("data", PANELS)
-def test_the_curves_have_the_points_that_ours_have(data: str) -> None:
+def test_published_curves_have_the_same_points_as_ours(data: str) -> None:
     assert [point.x for point in published_curve("ensemble-size", data)] == list(SIZES)
     assert [point.x for point in published_curve("iterations", data)] == list(ITERATIONS)
 
 
-def test_the_curve_of_the_members() -> None:
+def test_published_ensemble_curve_has_known_values() -> None:
     by_size = {point.x: point for point in published_curve("ensemble-size", "amazon-reviews")}
     assert by_size[11] == Point(11, 82.7192, 0.3008)
     assert by_size[1].accuracy < by_size[11].accuracy < by_size[99].accuracy

@@ -1,4 +1,4 @@
-"""Tables in every form: they show the same numbers, and can be read by what reads such files."""
+"""Tests of result tables: every format shows the same numbers and is well-formed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from adrem.benchmark.store import Cell, Result
 from adrem.benchmark.tables import TABLE_FORMATS, as_csv, as_html, as_latex, as_markdown, as_text, make_grid, render
 
 OFFICE = find_protocols("office-31", "resnet50")[0]
-SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, with published values for all of them
+SURF = find_protocols("office-caltech-full", "surf")[0]  # twelve pairs, all with published values
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 
 
 def make_result(protocol: Protocol, methods: tuple[str, ...] = DEFAULT_METHODS, repeats: int = 3) -> TableResult:
-    """Accuracies that grow from method to method, more so with every pair, and spread by 0.3."""
+    """Results whose accuracies grow with the method, faster for later pairs, with a spread of 0.3."""
     results = {
         Cell(protocol.table, protocol.features, pair, r, name, "d", "i"): Result(
             {"accuracy": 50.0 + 10 * k + j * (1 + k / 10) + 0.3 * r}, 1.0, "2026-02-03T04:05:06+00:00"
@@ -36,7 +36,7 @@ def make_result(protocol: Protocol, methods: tuple[str, ...] = DEFAULT_METHODS, 
 
 
 def make_two() -> TableResult:
-    """A source and an adapted method on two pairs of Office-31: one near the published values and one far from them."""
+    """A source and an adapted method on two pairs of Office-31: one near and one far from the published values."""
     accuracies = {
         ("source-svm", "A-W"): (73.0, 74.6),
         ("source-svm", "D-A"): (60.0, 61.0),
@@ -51,7 +51,7 @@ def make_two() -> TableResult:
     return summarize(OFFICE, find_methods(["source-svm", "adrem-svm"]), results)
 
 
-def test_the_grid_has_a_method_s_numbers_below_one_another() -> None:
+def test_grid_has_four_rows_per_method() -> None:
     grid = make_grid(make_two())
     assert grid.header == ["A-W", "D-A"]
     assert [(row.label, [mark.text for mark in row.cells]) for row in grid.rows] == [
@@ -70,7 +70,7 @@ def test_the_grid_has_a_method_s_numbers_below_one_another() -> None:
     assert {place for place, mark in marked.items() if mark.far} == {(7, 1)}
 
 
-def test_a_dash_stands_where_nothing_is_published() -> None:
+def test_grid_shows_dash_for_missing_published_values() -> None:
     published: dict[str, list[str]] = {}
     differences: dict[str, list[str]] = {}
     method = ""
@@ -79,21 +79,21 @@ def test_a_dash_stands_where_nothing_is_published() -> None:
         for label, kept in (("published", published), ("difference", differences)):
             if row.label == label:
                 kept[method] = [mark.text for mark in row.cells]
-    assert published.keys() == differences.keys() == {"source-svm", "adrem-svm"}  # no line of dashes for the others
+    assert published.keys() == differences.keys() == {"source-svm", "adrem-svm"}  # other methods have no such lines
     #                                 A-D  A-W     D-A     D-W  W-A  W-D  avg
     assert published["source-svm"] == ["-", "73.8", "60.3", "-", "-", "-", "-"]
     assert published["adrem-svm"] == ["-", "89.4", "72.6", "-", "-", "-", "87.0"]
     assert differences["source-svm"] == ["-", "-22.5", "-8.0", "-", "-", "-", "-"]
 
 
-def test_one_repetition_has_no_spread() -> None:
+def test_grid_omits_spread_for_one_repetition() -> None:
     grid = make_grid(make_result(OFFICE, ("adrem-svm",), repeats=1))
     assert [row.label for row in grid.rows] == ["adrem-svm", "published", "difference"]
     assert not any(mark.far or mark.best for row in grid.rows for mark in row.cells)
     assert grid.subtitle.endswith("over 1 repetition(s)")
 
 
-def test_notes_name_the_methods_with_and_without_published_values() -> None:
+def test_notes_list_methods_with_and_without_published_values() -> None:
     notes = make_grid(make_result(OFFICE)).notes
     assert "No published value is known for source-lr, adrem-lr." in notes
     assert "Published values of source-svm, adrem-svm: van Laarhoven and Marchiori 2018, text." in notes
@@ -101,7 +101,7 @@ def test_notes_name_the_methods_with_and_without_published_values() -> None:
     assert not any(note.startswith("No average") for note in notes)
 
 
-def test_notes_say_of_every_source_whose_values_it_has() -> None:
+def test_notes_name_the_source_of_published_values() -> None:
     notes = make_grid(make_result(SURF, ("source-svm", "adrem-svm"))).notes
     assert "Published values of source-svm: Sun et al. 2016, table 3." in notes
     rerun = "independent rerun of the authors' code (C=1, joint-std, full source)"
@@ -109,7 +109,7 @@ def test_notes_say_of_every_source_whose_values_it_has() -> None:
     assert not any(note.startswith("No published value") for note in notes)
 
 
-def test_notes_tell_the_better_of_two_methods_first() -> None:
+def test_notes_put_the_better_method_first() -> None:
     notes = make_grid(make_result(OFFICE, ("source-svm", "adrem-svm"))).notes
     assert "Comparison of methods over 6 pair(s), Wilcoxon's signed-rank test:" in notes
     assert "adrem-svm against source-svm: 6 better, 0 equal, 0 worse, p = 0.031" in notes
@@ -119,7 +119,7 @@ def test_notes_tell_the_better_of_two_methods_first() -> None:
 
 
 @pytest.mark.parametrize(("accuracy", "difference"), [(89.37, "+0.0"), (89.43, "+0.0"), (89.3, "-0.1"), (89.5, "+0.1")])
-def test_a_difference_of_nothing_has_one_sign(accuracy: float, difference: str) -> None:
+def test_small_differences_round_to_positive_zero(accuracy: float, difference: str) -> None:
     cell = Cell(OFFICE.table, OFFICE.features, "A-W", 0, "adrem-svm", "d", "i")
     result = summarize(OFFICE, find_methods(), {cell: Result({"accuracy": accuracy}, 1.0, "")})
     assert [mark.text for mark in make_grid(result).rows[-1].cells] == [difference]
@@ -131,16 +131,16 @@ def assert_text_fits(text: str, width: int) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_text_fits_the_terminal(protocol: Protocol, width: int) -> None:
+def test_text_fits_the_width(protocol: Protocol, width: int) -> None:
     assert_text_fits(as_text(make_result(protocol), width), width)
 
 
-def test_text_of_a_table_without_results_fits_80_columns() -> None:
+def test_text_without_results_fits_80_columns() -> None:
     assert_text_fits(as_text(make_result(BY_NAME["office-caltech-standard/resnet50"], ())), 80)
 
 
 def text_values(text: str, columns: list[str], label: str) -> dict[str, str]:
-    """The marked numbers of the lines with a label, by the column they stand under."""
+    """The marked numbers of the lines with a label, by column."""
     values: dict[str, str] = {}
     header: list[str] = []
     for line in text.splitlines():
@@ -155,7 +155,7 @@ def text_values(text: str, columns: list[str], label: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_text_has_every_number_once_in_blocks_as_wide_as_the_terminal(width: int) -> None:
+def test_text_shows_every_number_once(width: int) -> None:
     result = make_result(SURF)
     text = as_text(result, width).partition("* best of its column")[0]
     for method in result.methods:
@@ -167,7 +167,7 @@ def test_text_has_every_number_once_in_blocks_as_wide_as_the_terminal(width: int
         assert text_values(text, result.columns, f"{method.name} ") == expected
 
 
-def test_text_marks_the_best_and_the_far() -> None:
+def test_text_marks_best_and_differing_values() -> None:
     lines = as_text(make_two()).splitlines()
     assert "adrem-svm     89.5*  60.7*" in lines
     assert "source-svm    73.8   60.5" in lines
@@ -175,7 +175,7 @@ def test_text_marks_the_best_and_the_far() -> None:
     assert "* best of its column" in " ".join(lines)
 
 
-def test_text_shows_what_others_published_below() -> None:
+def test_text_lists_published_results_of_other_methods() -> None:
     text = as_text(make_result(SURF))
     below = text.partition("Published results of other methods")[2]
     for line in make_result(SURF).elsewhere:
@@ -186,7 +186,7 @@ def test_text_shows_what_others_published_below() -> None:
     assert "Sun et al. 2016, table 3; Long et al. 2016 (RTN), table 2;" in " ".join(below.split())
 
 
-def test_text_of_a_table_without_results() -> None:
+def test_text_without_results_says_so() -> None:
     text = as_text(make_result(OFFICE, ()))
     assert text == "office-31/resnet50: Office-31, ResNet-50 features, all rows\n  No results yet.\n"
 
@@ -203,7 +203,7 @@ def markdown_tables(text: str) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_rows_of_markdown_have_as_many_cells_as_the_head(protocol: Protocol) -> None:
+def test_markdown_rows_have_equal_cell_counts(protocol: Protocol) -> None:
     result = make_result(protocol)
     tables = markdown_tables(as_markdown(result))
     assert len(tables) == 1 + bool(result.elsewhere)
@@ -213,21 +213,21 @@ def test_rows_of_markdown_have_as_many_cells_as_the_head(protocol: Protocol) -> 
         assert re.fullmatch("-{3}(,-{3}:)+", ",".join(table[1]))
 
 
-def test_markdown_marks_the_best_and_the_far() -> None:
+def test_markdown_marks_best_and_differing_values() -> None:
     ours, _ = markdown_tables(as_markdown(make_two()))
     assert ["source-svm", "73.8", "60.5"] in ours
     assert ["adrem-svm", "**89.5**", "**60.7**"] in ours
     assert ["&nbsp;&nbsp;difference", "+0.1", "-11.9 !"] in ours
 
 
-def test_markdown_of_a_table_without_results_says_so() -> None:
+def test_markdown_without_results_says_so() -> None:
     text = as_markdown(make_result(OFFICE, ()))
     assert text.endswith("No results yet.\n")
     assert "|" not in text
 
 
 def assert_latex_is_sound(text: str) -> None:
-    """Braces, dollars and environments close, and every row has as many cells as there are columns."""
+    """Check that braces, dollars and environments are closed and that every row has one cell per column."""
     code = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     depth = 0
     for character in re.sub(r"\\[\\{}$&%_#]", "", code):
@@ -254,18 +254,18 @@ def assert_latex_is_sound(text: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_latex_is_sound(protocol: Protocol) -> None:
+def test_latex_is_well_formed(protocol: Protocol) -> None:
     assert_latex_is_sound(as_latex(make_result(protocol)))
 
 
-def test_latex_escapes_what_means_something_there() -> None:
+def test_latex_escapes_special_characters() -> None:
     protocol = replace(OFFICE, title="100% of R&D_1, #1")
     text = as_latex(make_result(protocol))
     assert r"100\% of R\&D\_1, \#1" in text
     assert_latex_is_sound(text)
 
 
-def test_latex_marks_the_best_and_the_far() -> None:
+def test_latex_marks_best_and_differing_values() -> None:
     lines = as_latex(make_two()).splitlines()
     assert r"method & A$\to$W & D$\to$A \\" in lines
     assert r"adrem-svm & \textbf{89.5} & \textbf{60.7} \\" in lines
@@ -274,14 +274,14 @@ def test_latex_marks_the_best_and_the_far() -> None:
     assert "% No average: not all pairs are finished." in lines
 
 
-def test_latex_of_a_table_without_results_is_a_remark() -> None:
+def test_latex_without_results_is_a_comment() -> None:
     (line,) = as_latex(make_result(OFFICE, ())).splitlines()
     assert line.startswith("% office-31/resnet50")
     assert line.endswith("No results yet.")
 
 
 class Page(HTMLParser):
-    """Checks that tags close, and keeps the cells of tables by row."""
+    """A parser that checks that tags are closed and collects the cells of tables by row."""
 
     VOID = frozenset({"meta", "br", "hr"})
 
@@ -316,7 +316,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=BY_NAME)
-def test_html_is_sound_and_needs_nothing_from_outside(protocol: Protocol) -> None:
+def test_html_is_well_formed_and_self_contained(protocol: Protocol) -> None:
     text = as_html([make_result(protocol), make_two()])
     page = Page(text)
     assert not {name for name, _ in page.attributes} & {"src", "href", "srcset", "data", "action"}
@@ -327,7 +327,7 @@ def test_html_is_sound_and_needs_nothing_from_outside(protocol: Protocol) -> Non
     assert text.startswith("<!doctype html>")
 
 
-def test_html_marks_the_best_and_the_far() -> None:
+def test_html_marks_best_and_differing_values() -> None:
     page = Page(as_html([make_two()]))
     assert [("adrem-svm", ""), ("89.5", "best"), ("60.7", "best")] in page.rows
     assert [("difference", ""), ("+0.1", ""), ("-11.9", "far")] in page.rows
@@ -337,14 +337,14 @@ def test_html_marks_the_best_and_the_far() -> None:
     assert any("No average" in word for word in page.words)
 
 
-def test_html_escapes_what_means_something_there() -> None:
+def test_html_escapes_special_characters() -> None:
     result = make_result(replace(OFFICE, title="a < b & <script>alert(1)</script>"))
     text = as_html([result])
     assert "<script" not in text
     assert "a < b & <script>alert(1)</script>." in "".join(Page(text).words)
 
 
-def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
+def test_csv_numbers_round_trip() -> None:
     results = [make_result(OFFICE), make_result(SURF, repeats=1)]
     text = as_csv(results)
     header = "table,features,method,pair,repeats,accuracy,std,published,published_source,failure"
@@ -366,7 +366,7 @@ def test_csv_has_its_header_and_its_numbers_can_be_read_back() -> None:
             assert (float(row["published"]), row["published_source"]) == entry.published
 
 
-def test_a_failure_is_shown_with_its_reason_in_every_form() -> None:
+def test_every_format_shows_failures_with_reason() -> None:
     names = ["adrem-svm", "skada:CORAL"]
     results = {
         Cell(OFFICE.table, OFFICE.features, pair, 0, name, "d", "i"): Result(
@@ -385,7 +385,7 @@ def test_a_failure_is_shown_with_its_reason_in_every_form() -> None:
     assert [method.name for method in again.methods] == names
 
 
-def test_of_many_methods_each_is_compared_with_the_paper_s() -> None:
+def test_methods_are_compared_with_adrem_svm() -> None:
     names = ("source-svm", "source-lr", "adrem-svm", "coral", "tca")
     comparisons = make_result(OFFICE, names).comparisons
     assert [(c.first, c.second) for c in comparisons] == [
@@ -396,7 +396,7 @@ def test_of_many_methods_each_is_compared_with_the_paper_s() -> None:
     ]
 
 
-def test_methods_that_are_run_once_are_compared_with_those_that_are_repeated() -> None:
+def test_comparison_needs_complete_repetitions() -> None:
     complete = {"adrem-svm": OFFICE.repeats, "coral": 1}
     for more, comparable in ((0, True), (1, False)):
         results = {
@@ -413,17 +413,17 @@ def test_methods_that_are_run_once_are_compared_with_those_that_are_repeated() -
 @pytest.mark.parametrize(
     ("form", "one"), [("table", lambda r: as_text(r, 60)), ("md", as_markdown), ("latex", as_latex)]
 )
-def test_forms_of_one_table_come_one_after_the_other(form: str, one: Callable[[TableResult], str]) -> None:
+def test_render_concatenates_text_tables(form: str, one: Callable[[TableResult], str]) -> None:
     results = [make_two(), make_result(SURF)]
     assert render(results, form, 60) == one(results[0]) + "\n" + one(results[1])
 
 
-def test_forms_of_many_tables_are_one_file() -> None:
+def test_render_combines_csv_and_html_tables() -> None:
     results = [make_two(), make_result(SURF)]
     assert render(results, "csv") == as_csv(results)
     assert render(results, "html") == as_html(results)
 
 
-def test_every_format_is_rendered() -> None:
+def test_render_supports_every_format() -> None:
     for form in TABLE_FORMATS:
         assert "adrem-svm" in render([make_two()], form)

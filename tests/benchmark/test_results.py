@@ -1,4 +1,4 @@
-"""Means, spreads and comparisons against sums by hand."""
+"""Tests of result summaries: means, spreads and comparisons equal direct computation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Accuracies = dict[str, dict[str, list[float]]]
 
 
 def make_results(protocol: Protocol, accuracies: Accuracies) -> dict[Cell, Result]:
-    """Cells of methods, pairs and repetitions, finished one after the other."""
+    """Results by method, pair and repetition, with increasing finish times."""
     return {
         Cell(protocol.table, protocol.features, pair, repetition, method, "d", "i"): Result(
             {"accuracy": value}, 1.0, f"2026-01-{1 + repetition:02d}T00:00:00+00:00"
@@ -37,7 +37,7 @@ def summary(protocol: Protocol, accuracies: Accuracies) -> TableResult:
     return summarize(protocol, find_methods(), make_results(protocol, accuracies))
 
 
-def test_mean_and_deviation_over_the_repetitions() -> None:
+def test_summary_has_mean_and_standard_deviation() -> None:
     values = [88.0, 90.0, 89.5]
     entry = summary(OFFICE, {"adrem-svm": {"A-W": values}}).cells["adrem-svm", "A-W"]
     assert entry.repeats == 3
@@ -47,20 +47,20 @@ def test_mean_and_deviation_over_the_repetitions() -> None:
     assert entry.difference == pytest.approx(mean(values) - 89.4)
 
 
-def test_one_repetition_has_no_deviation_and_is_never_far() -> None:
+def test_one_repetition_has_no_standard_deviation() -> None:
     entry = summary(OFFICE, {"adrem-svm": {"A-W": [10.0]}}).cells["adrem-svm", "A-W"]
     assert (entry.repeats, entry.accuracy, entry.std) == (1, 10.0, None)
     assert not entry.differs
 
 
-def test_without_a_published_value_there_is_no_difference() -> None:
+def test_unpublished_value_gives_no_difference() -> None:
     entry = summary(OFFICE, {"adrem-lr": {"A-W": [10.0, 11.0]}}).cells["adrem-lr", "A-W"]
     assert entry.published is None
     assert entry.difference is None
     assert not entry.differs
 
 
-def test_the_average_is_over_the_pairs_of_a_repetition() -> None:
+def test_average_is_taken_over_pairs_per_repetition() -> None:
     result = summary(TWO, {"adrem-svm": {"D-A": [70.0, 74.0, 75.0], "A-W": [90.0, 80.0, 88.0]}})
     average = result.cells["adrem-svm", AVERAGE]
     means = [80.0, 77.0, 81.5]
@@ -72,14 +72,14 @@ def test_the_average_is_over_the_pairs_of_a_repetition() -> None:
     assert result.columns == ["A-W", "D-A", AVERAGE]
 
 
-def test_the_average_is_over_repetitions_that_all_pairs_have() -> None:
+def test_average_uses_repetitions_complete_for_all_pairs() -> None:
     result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0, 1.0], "D-A": [70.0, 74.0]}})
     average = result.cells["adrem-svm", AVERAGE]
     assert (average.repeats, average.accuracy) == (2, 78.5)
     assert result.cells["adrem-svm", "A-W"].repeats == 3
 
 
-def test_repetitions_are_matched_by_number_not_by_place() -> None:
+def test_average_matches_repetitions_by_number() -> None:
     results = make_results(TWO, {"adrem-svm": {"A-W": [90.0, 80.0], "D-A": [70.0, 74.0, 60.0]}})
     gone = Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")
     del results[gone]
@@ -87,7 +87,7 @@ def test_repetitions_are_matched_by_number_not_by_place() -> None:
     assert (average.repeats, average.accuracy, average.std) == (1, (80.0 + 74.0) / 2, None)
 
 
-def test_there_is_no_average_until_all_pairs_are_there() -> None:
+def test_average_needs_all_pairs() -> None:
     result = summary(TWO, {"adrem-svm": {"A-W": [90.0, 80.0]}, "source-svm": {"A-W": [1.0], "D-A": [2.0]}})
     assert ("adrem-svm", AVERAGE) not in result.cells
     assert result.cells["source-svm", AVERAGE].accuracy == 1.5
@@ -95,14 +95,14 @@ def test_there_is_no_average_until_all_pairs_are_there() -> None:
     assert summary(TWO, {"adrem-svm": {"D-A": [90.0]}}).columns == ["D-A"]
 
 
-def test_there_is_no_average_without_a_shared_repetition() -> None:
+def test_average_needs_a_common_repetition() -> None:
     results = make_results(TWO, {"adrem-svm": {"A-W": [90.0], "D-A": [70.0, 74.0]}})
     del results[Cell(TWO.table, TWO.features, "D-A", 0, "adrem-svm", "d", "i")]
     result = summarize(TWO, find_methods(), results)
     assert set(result.cells) == {("adrem-svm", "A-W"), ("adrem-svm", "D-A")}
 
 
-def test_cells_of_other_tables_and_features_are_left_out() -> None:
+def test_cells_of_other_protocols_are_ignored() -> None:
     results = make_results(TWO, {"adrem-svm": {"A-W": [90.0]}})
     for protocol in (replace(TWO, features="decaf"), replace(TWO, table="office-caltech-full")):
         results |= make_results(protocol, {"adrem-svm": {"A-W": [1.0, 2.0]}, "source-lr": {"A-W": [1.0]}})
@@ -112,7 +112,7 @@ def test_cells_of_other_tables_and_features_are_left_out() -> None:
     assert [method.name for method in result.methods] == ["adrem-svm"]
 
 
-def test_the_day_is_that_of_the_newest_result() -> None:
+def test_finished_is_the_date_of_newest_result() -> None:
     assert summary(TWO, {"adrem-svm": {"A-W": [1.0, 2.0, 3.0], "D-A": [1.0]}}).finished.startswith("2026-01-03")
     assert summary(TWO, {}).finished == ""
 
@@ -120,7 +120,7 @@ def test_the_day_is_that_of_the_newest_result() -> None:
 @pytest.mark.parametrize(
     ("accuracy", "std", "repeats", "differs"),
     [
-        # Two standard errors are 1.0, and what rounding hides is 0.05.
+        # Two standard errors are 1.0, and rounding hides up to 0.05.
         (81.04, 1.0, 4, False),
         (81.06, 1.0, 4, True),
         (78.96, 1.0, 4, False),
@@ -132,14 +132,14 @@ def test_the_day_is_that_of_the_newest_result() -> None:
         (99.0, None, 1, False),
     ],
 )
-def test_far_is_beyond_two_standard_errors_and_the_rounding(
+def test_differs_beyond_two_standard_errors_and_rounding(
     accuracy: float, std: float | None, repeats: int, differs: bool
 ) -> None:
     assert TableCell(repeats, accuracy, std, Value(80.0, "somebody")).differs is differs
     assert not TableCell(repeats, accuracy, std, None).differs
 
 
-def test_far_by_the_numbers_of_a_summary() -> None:
+def test_differs_depends_on_number_of_repetitions() -> None:
     values = [89.0, 91.0, 93.0, 91.0]  # 91.0, and 1.6 from the published 89.4
     limit = 2 * stdev(values) / sqrt(4) + 0.05
     assert limit > 1.6
@@ -147,7 +147,7 @@ def test_far_by_the_numbers_of_a_summary() -> None:
     assert summary(OFFICE, {"adrem-svm": {"A-W": values * 4}}).cells["adrem-svm", "A-W"].differs
 
 
-def test_comparisons_count_pairs_and_give_wilcoxon_s_p() -> None:
+def test_comparison_counts_pairs_and_equals_wilcoxon() -> None:
     first = dict(zip(OFFICE.pairs, ([60.0], [61.0], [62.0], [63.0], [64.0], [65.0]), strict=True))
     second = dict(zip(OFFICE.pairs, ([61.0], [63.0], [65.0], [67.0], [63.5], [71.0]), strict=True))
     result = summary(OFFICE, {"source-svm": first, "adrem-svm": second})
@@ -158,7 +158,7 @@ def test_comparisons_count_pairs_and_give_wilcoxon_s_p() -> None:
     assert comparison.p == pytest.approx(2 * 2 / 2**6)
 
 
-def test_all_methods_are_compared_with_each_other_over_the_pairs_they_share() -> None:
+def test_methods_are_compared_over_shared_pairs() -> None:
     accuracies: Accuracies = {
         "source-svm": {pair: [50.0] for pair in OFFICE.pairs},
         "adrem-svm": {pair: [60.0 + k] for k, pair in enumerate(OFFICE.pairs)},
@@ -171,7 +171,7 @@ def test_all_methods_are_compared_with_each_other_over_the_pairs_they_share() ->
     assert (other.wins, other.ties, other.losses) == (1, 0, 1)
 
 
-def test_ties_are_counted_and_do_not_hide_in_the_last_bits() -> None:
+def test_ties_ignore_rounding_error() -> None:
     values = [0.1, 0.2, 0.3]
     accuracies: Accuracies = {
         "source-svm": {"A-W": values, "D-A": [50.0]},
@@ -180,21 +180,21 @@ def test_ties_are_counted_and_do_not_hide_in_the_last_bits() -> None:
     accuracies["adrem-svm"]["A-W"][0] += 1e-12
     (comparison,) = summary(TWO, accuracies).comparisons
     assert (comparison.wins, comparison.ties, comparison.losses) == (0, 1, 1)
-    assert comparison.p == 1.0  # of the one pair that differs
+    assert comparison.p == 1.0  # from the one pair that differs
 
 
-def test_equal_methods_have_a_p_of_one() -> None:
+def test_equal_methods_have_p_value_one() -> None:
     same: dict[str, list[float]] = {"A-W": [50.0, 60.0], "D-A": [70.0]}
     (comparison,) = summary(TWO, {"source-svm": same, "adrem-svm": same}).comparisons
     assert comparison == Comparison("source-svm", "adrem-svm", 0, 2, 0, 1.0)
 
 
-def test_methods_without_a_shared_pair_are_not_compared() -> None:
+def test_methods_without_shared_pairs_are_not_compared() -> None:
     assert summary(TWO, {"source-svm": {"A-W": [1.0]}, "adrem-svm": {"D-A": [1.0]}}).comparisons == []
     assert summary(TWO, {"source-svm": {"A-W": [1.0], "D-A": [1.0]}}).comparisons == []
 
 
-def test_the_best_of_a_column_is_the_best_as_printed() -> None:
+def test_best_of_column_uses_printed_precision() -> None:
     accuracies: Accuracies = {
         "source-svm": {"A-W": [80.04], "D-A": [70.0]},
         "adrem-svm": {"A-W": [79.96]},
@@ -202,18 +202,18 @@ def test_the_best_of_a_column_is_the_best_as_printed() -> None:
     }
     result = summary(TWO, accuracies)
     assert result.best("A-W") == 80.0
-    assert result.best("D-A") is None  # one alone is not the best
+    assert result.best("D-A") is None  # a single value is not marked as the best
     assert result.best(AVERAGE) is None
 
 
-def test_lines_of_others_leave_out_what_was_run() -> None:
+def test_elsewhere_omits_methods_that_were_run() -> None:
     run = summary(OFFICE, {"adrem-svm": {"A-W": [80.0]}})
     assert "Ad-REM" not in {line.method for line in run.elsewhere}
     assert {line.method for line in run.elsewhere} >= {"JAN", "Source"}
     assert {line.features for line in run.elsewhere} == {"alexnet-finetuned", "resnet50-finetuned", "resnet50"}
 
 
-def test_tables_are_read_back_from_their_csv() -> None:
+def test_read_results_inverts_as_csv() -> None:
     (decaf,) = find_protocols("office-31", "decaf")
     tables = [
         summary(OFFICE, {"adrem-svm": {pair: [70.0 + k, 71.0] for k, pair in enumerate(OFFICE.pairs)}}),

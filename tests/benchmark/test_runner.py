@@ -1,4 +1,4 @@
-"""Cells are run once: whatever fails, is killed or is started again."""
+"""Tests of the runner: each cell runs once, also after failures, kills and restarts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from adrem.datasets import DomainPair, load
 
 pytestmark = pytest.mark.thorough
 
-# Rows enough for all ten digits, and few enough to be quick.
+# Enough rows for all ten digits, few enough for a quick test.
 DIGITS = Protocol("digits", "pixels", "Digits", "digits-shift", (), ("S-T",), 3, Draw(per_class=12, n_target=150))
 CELLS = [Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(6)]
 
 
 def make_work(failing: int | None = None) -> Work:
-    """Work that notes down in the folder of the data which cell it was given, and fails on one of them.
+    """Make a work function that logs each cell in the data folder and fails on one of them.
 
-    A function made here travels to other processes whole, whatever way this file was imported.
+    A nested function is pickled by value, so that worker processes need not import this file.
     """
 
     def work(cell: Cell, home: Home) -> tuple[dict[str, Any], float]:
@@ -61,7 +61,7 @@ def log(tmp_path: Path) -> Path:
     return folder
 
 
-def test_protocols_without_data_are_skipped_and_it_says_why(tmp_path: Path) -> None:
+def test_plan_skips_protocols_without_data(tmp_path: Path) -> None:
     planned = plan([*PROTOCOLS, DIGITS], find_methods(["source-svm"]), home=tmp_path)
     assert planned.protocols == [DIGITS]
     assert {cell.task for cell in planned.cells} == {"digits"}
@@ -71,7 +71,7 @@ def test_protocols_without_data_are_skipped_and_it_says_why(tmp_path: Path) -> N
     )
 
 
-def test_a_plan_has_a_cell_a_repetition_pair_and_method() -> None:
+def test_plan_has_one_cell_per_repetition_and_method() -> None:
     methods = find_methods(["source-svm", "adrem-lr"])
     planned = plan([DIGITS], methods)
     checksum = load("digits-shift").checksum
@@ -88,21 +88,21 @@ def test_a_plan_has_a_cell_a_repetition_pair_and_method() -> None:
     assert plan([DIGITS], methods, repeats=4).cells[:6] == planned.cells
 
 
-def test_where_only_folds_would_differ_once_is_enough() -> None:
+def test_plan_runs_deterministic_methods_once() -> None:
     methods = find_methods(["adrem-svm", "coral"])
     for draw, expected in ((DIGITS.draw, {"adrem-svm": 3, "coral": 3}), (Draw(), {"adrem-svm": 3, "coral": 1})):
         planned = plan([replace(DIGITS, draw=draw)], methods)
         assert Counter(cell.method for cell in planned.cells) == expected
 
 
-def test_only_the_pairs_asked_for_are_planned() -> None:
+def test_plan_includes_only_requested_pairs() -> None:
     both = replace(DIGITS, pairs=("S-T", "T-S"))
     for pairs, expected in ((None, ["S-T", "T-S"]), ({"T-S"}, ["T-S"]), ({"A-W"}, [])):
         planned = plan([both], find_methods(["adrem-svm"]), pairs=pairs, repeats=1)
         assert [cell.pair for cell in planned.cells] == expected
 
 
-def test_stored_results_are_planned_without_their_data(tmp_path: Path) -> None:
+def test_plan_includes_stored_results_without_data(tmp_path: Path) -> None:
     protocols, methods = find_protocols("office-31"), find_methods(["adrem-svm"])
     store = Store(tmp_path / "cache")
     cell = Cell("office-31", "decaf", "A-W", 1, "adrem-svm", "of then", identity(protocols[1], methods[0]))
@@ -114,7 +114,7 @@ def test_stored_results_are_planned_without_their_data(tmp_path: Path) -> None:
     assert plan(protocols, methods, home=tmp_path).cells == []
 
 
-def test_the_identity_changes_with_all_that_a_result_depends_on() -> None:
+def test_identity_changes_with_method_and_protocol() -> None:
     method = METHODS["adrem-svm"]
     known = identity(DIGITS, method)
     assert known == identity(replace(DIGITS, repeats=9, title="other"), replace(method, title="other", published=()))
@@ -126,7 +126,7 @@ def test_the_identity_changes_with_all_that_a_result_depends_on() -> None:
     assert json.loads(known)["version"] == 1
 
 
-def test_a_new_version_of_a_method_is_run_again(tmp_path: Path) -> None:
+def test_new_method_version_invalidates_stored_results(tmp_path: Path) -> None:
     method = METHODS["adrem-svm"]
     store = Store(tmp_path)
     for cell in plan([DIGITS], [method]).cells:
@@ -136,7 +136,7 @@ def test_a_new_version_of_a_method_is_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_every_cell_is_run_once_and_stored(tmp_path: Path, log: Path, jobs: int) -> None:
+def test_run_computes_and_stores_each_cell_once(tmp_path: Path, log: Path, jobs: int) -> None:
     store = Store(tmp_path / "cache")
     run(CELLS, store, jobs=jobs, home=log, work=make_work())
     found = store.get(CELLS)
@@ -147,7 +147,7 @@ def test_every_cell_is_run_once_and_stored(tmp_path: Path, log: Path, jobs: int)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_cell_that_fails_keeps_no_other_from_being_stored(tmp_path: Path, log: Path, jobs: int) -> None:
+def test_run_continues_after_a_failed_cell(tmp_path: Path, log: Path, jobs: int) -> None:
     store = Store(tmp_path / "cache")
     failed = run(CELLS, store, jobs=jobs, home=log, work=make_work(failing=2))
     assert [(cell, str(error)) for cell, error in failed.items()] == [(CELLS[2], "cell 2 can't be run")]
@@ -160,17 +160,17 @@ def test_a_cell_that_fails_keeps_no_other_from_being_stored(tmp_path: Path, log:
     assert times_run(log) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 1}
 
 
-# Ended just after it was given work, joblib's pool may stumble over what it has thrown away itself.
+# joblib's pool may raise in its manager thread if it is shut down just after work was submitted.
 @pytest.mark.filterwarnings("ignore:Exception in thread ExecutorManagerThread")
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_results_that_can_not_be_stored_end_the_run_without_a_warning(tmp_path: Path, log: Path, jobs: int) -> None:
+def test_run_raises_when_store_is_unusable(tmp_path: Path, log: Path, jobs: int) -> None:
     store = Store(tmp_path / "cache")
     shutil.rmtree(tmp_path / "cache")
     with pytest.raises(OSError, match="can't be used now"):
         run(CELLS, store, jobs=jobs, home=log, work=make_work())
 
 
-def test_the_observer_hears_of_a_cell_before_it_is_run_and_once_it_is_stored(tmp_path: Path, log: Path) -> None:
+def test_observer_sees_begin_and_end_of_cells(tmp_path: Path, log: Path) -> None:
     store = Store(tmp_path / "cache")
     heard: list[tuple[str, int]] = []
 
@@ -188,8 +188,8 @@ def test_the_observer_hears_of_a_cell_before_it_is_run_and_once_it_is_stored(tmp
     assert heard == [(word, n) for n in range(3) for word in ("begin", "end")]
 
 
-# Runs what is missing of 40 cells in a process that is killed after a while, again and again, and in the end one that
-# is not. Says what was stored before each.
+# Runs the missing ones of 40 cells in a process that is killed after a while, repeatedly; the last process is not
+# killed. Prints what was stored before each run.
 KILLED = """
 import json, os, random, signal, sys, time
 from pathlib import Path
@@ -219,8 +219,8 @@ for k in range(kills + 1):
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
-def test_runs_that_are_killed_go_on_where_they_were(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_killed_runs_resume(tmp_path: Path) -> None:
     kills = 12
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(kills)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
@@ -232,7 +232,7 @@ def test_runs_that_are_killed_go_on_where_they_were(tmp_path: Path) -> None:
         assert not before.keys() & set(begun)
     for before, after, begun in zip(stored, stored[1:], started, strict=False):
         assert before.items() <= after.items()
-        assert len(set(begun) - after.keys()) <= 1  # what was running when it was killed
+        assert len(set(begun) - after.keys()) <= 1  # the cell that ran during the kill
     assert any(len(begun) > 0 for begun in started[:-1])
     found = Store(tmp_path).get([replace(CELLS[0], repetition=n) for n in range(40)])
     assert {cell.repetition: result.values["accuracy"] for cell, result in found.items()} == {
@@ -242,7 +242,7 @@ def test_runs_that_are_killed_go_on_where_they_were(tmp_path: Path) -> None:
     assert again.total() <= 40 + kills
 
 
-# Two cells in processes of their own, that show for some seconds that they are alive.
+# Two cells in separate processes that log for some seconds that they are alive.
 ORPHANED = """
 import sys, time
 from pathlib import Path
@@ -261,8 +261,8 @@ run([Cell("t", "f", "A-B", n, "m", "d", "i") for n in range(2)], Store(folder), 
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process is not told there that its parent has ended")
-def test_workers_end_with_the_run_that_was_killed(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not report the end of the parent process")
+def test_workers_exit_when_run_is_killed(tmp_path: Path) -> None:
     logs = [tmp_path / "0", tmp_path / "1"]
     with subprocess.Popen([sys.executable, "-c", ORPHANED, str(tmp_path)], stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
@@ -285,7 +285,7 @@ def digits(monkeypatch: pytest.MonkeyPatch) -> Protocol:
 
 
 @pytest.mark.parametrize("name", ["source-svm", "adrem-svm"])
-def test_a_cell_is_the_estimator_on_the_rows_of_the_repetition(digits: Protocol, tmp_path: Path, name: str) -> None:
+def test_run_cell_equals_direct_fit(digits: Protocol, tmp_path: Path, name: str) -> None:
     store = Store(tmp_path)
     planned = plan([digits], find_methods([name]), repeats=2)
     run(planned.cells, store)
@@ -306,7 +306,7 @@ def test_a_cell_is_the_estimator_on_the_rows_of_the_repetition(digits: Protocol,
 
 
 class Loud:
-    """An estimator that says 3 of all rows, and warns."""
+    """An estimator that labels all rows 3 and warns."""
 
     C_ = np.float32(0.5)
 
@@ -320,7 +320,7 @@ class Loud:
         return {}
 
 
-def test_warnings_are_part_of_the_result(digits: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_cell_records_warnings(digits: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
     method = Method("loud", "Loud", lambda _: Loud())
     monkeypatch.setitem(METHODS, "loud", method)
     (cell,) = plan([digits], [method], repeats=1).cells
@@ -334,7 +334,7 @@ def test_warnings_are_part_of_the_result(digits: Protocol, monkeypatch: pytest.M
     assert json.loads(json.dumps(values)) == values
 
 
-def test_what_a_peer_gave_or_why_it_did_not_is_a_result(digits: Protocol, tmp_path: Path) -> None:
+def test_peer_result_or_failure_is_stored(digits: Protocol, tmp_path: Path) -> None:
     store = Store(tmp_path)
     working, stopped = find_peer("skada:CORAL"), replace(find_peer("skada:OTMapping"), time_limit=0.0)
     for peer in (working, stopped):
@@ -350,7 +350,7 @@ def test_what_a_peer_gave_or_why_it_did_not_is_a_result(digits: Protocol, tmp_pa
             assert result.values == {"accuracy": None, "failure": "timed out"}
 
 
-def test_peers_work_in_the_processes_of_a_run(tmp_path: Path) -> None:
+def test_peers_run_in_worker_processes(tmp_path: Path) -> None:
     rows = np.random.RandomState(0).standard_normal((60, 4)) + 3.0 * (np.arange(60) % 2)[:, None]
     np.savez(tmp_path / "pair.npz", rows=rows)
 

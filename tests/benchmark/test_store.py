@@ -1,4 +1,4 @@
-"""Results stay whole: with many writers, killed writers, and files that are something else."""
+"""Tests of the result store: concurrent writers, killed writers and foreign files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adrem.exceptions import DamagedDataError
 
 CELL = Cell("office-31", "resnet50", "A-W", 0, "adrem-svm", "c0ffee", '{"version": 1}')
 
-# Stores cells from a first to a last one and says so, once a file gives the sign.
+# Stores a range of cells and prints the number of each, once the file "go" exists.
 WRITER = """
 import sys, time
 from pathlib import Path
@@ -49,7 +49,7 @@ def start_writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 def assert_whole(store: Store, n_cells: int, at_least: set[int]) -> set[int]:
-    """All that is stored is right, and nothing is missing of what has to be there."""
+    """Check that all stored results are correct and that none of the expected ones is missing."""
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (n_rows,) = connection.execute("SELECT count(*) FROM cells").fetchone()
@@ -64,7 +64,7 @@ def assert_whole(store: Store, n_cells: int, at_least: set[int]) -> set[int]:
     return stored
 
 
-def test_what_is_put_is_what_one_gets(tmp_path: Path) -> None:
+def test_put_and_get_round_trip(tmp_path: Path) -> None:
     store = Store(tmp_path / "new" / "cache")
     values = {"accuracy": 1 / 3, "warnings": ["„Ä“: a'b\n"], "none": None, "mean": [0.1, 1e-300, 2]}
     before = datetime.now(UTC).replace(microsecond=0)
@@ -78,7 +78,7 @@ def test_what_is_put_is_what_one_gets(tmp_path: Path) -> None:
     assert store.path == tmp_path / "new" / "cache" / "results.sqlite"
 
 
-def test_a_new_result_takes_the_place_of_an_old_one(tmp_path: Path) -> None:
+def test_put_replaces_an_older_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 1.0)
     store.put(CELL, {"accuracy": 2.0}, 3.0)
@@ -86,7 +86,7 @@ def test_a_new_result_takes_the_place_of_an_old_one(tmp_path: Path) -> None:
     assert (result.values, result.seconds) == ({"accuracy": 2.0}, 3.0)
 
 
-def test_a_result_that_is_not_json_leaves_the_old_one(tmp_path: Path) -> None:
+def test_unserializable_result_keeps_the_old_one(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 1.0)
     with pytest.raises(TypeError, match="not JSON serializable"):
@@ -95,9 +95,9 @@ def test_a_result_that_is_not_json_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Cell)])
-def test_a_cell_that_differs_in_anything_is_another(tmp_path: Path, name: str) -> None:
+def test_key_depends_on_every_field(tmp_path: Path, name: str) -> None:
     changed = {"repetition": 1}.get(name, f"{getattr(CELL, name)}x")
-    other = replace(CELL, **{name: changed})  # type: ignore[arg-type]  # a text, or the number of a repetition
+    other = replace(CELL, **{name: changed})  # type: ignore[arg-type]  # a string or a repetition number
     assert other.key != CELL.key
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 1.0)
@@ -106,22 +106,22 @@ def test_a_cell_that_differs_in_anything_is_another(tmp_path: Path, name: str) -
     assert [result.values["accuracy"] for result in store.get([CELL, other]).values()] == [1.0, 2.0]
 
 
-def test_fields_do_not_run_into_one_another() -> None:
+def test_key_separates_adjacent_fields() -> None:
     assert replace(CELL, task="a", features="bc").key != replace(CELL, task="ab", features="c").key
     assert CELL.key == replace(CELL).key
 
 
-def test_processes_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
-    """The store itself is made by both too, and some cells are written by both."""
+def test_concurrent_writers_lose_no_results(tmp_path: Path) -> None:
+    """Both processes create the store, and both write some of the cells."""
     with start_writer(tmp_path, 0, 60) as one, start_writer(tmp_path, 40, 100) as other:
         (tmp_path / "go").touch()
         assert one.wait(60) == other.wait(60) == 0
     assert_whole(Store(tmp_path / "cache"), 100, set(range(100)))
 
 
-def test_a_killed_writer_leaves_a_store_that_can_be_read(tmp_path: Path) -> None:
+def test_killed_writer_leaves_a_readable_store(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    chance = random.Random(0)  # noqa: S311 - moments, not secrets
+    chance = random.Random(0)  # noqa: S311 - random delays, not secrets
     first = 0
     kept: set[int] = set()
     for _ in range(5):
@@ -135,7 +135,7 @@ def test_a_killed_writer_leaves_a_store_that_can_be_read(tmp_path: Path) -> None
         kept |= {int(line) for line in said}
         store = Store(tmp_path / "cache")
         stored = assert_whole(store, max(kept) + 10, kept)
-        assert len(stored - kept) <= 1  # the one that it was killed before it could speak of
+        assert len(stored - kept) <= 1  # the one stored but not yet printed when it was killed
         kept = stored
         first = max(stored) + 1
     store.put(numbered(first), {"accuracy": first / 7, "C": [first] * 50}, first / 10)
@@ -143,7 +143,7 @@ def test_a_killed_writer_leaves_a_store_that_can_be_read(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("content", [b"accuracy,std\n1.0,2.0\n", b"\0" * 5000, b"SQLite format 3\0" + b"x" * 3000])
-def test_a_file_that_is_something_else_is_named_and_kept(tmp_path: Path, content: bytes) -> None:
+def test_foreign_file_is_rejected_and_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "results.sqlite"
     path.write_bytes(content)
     with pytest.raises(DamagedDataError, match=r"is not a file of results .*: delete it") as caught:
@@ -152,7 +152,7 @@ def test_a_file_that_is_something_else_is_named_and_kept(tmp_path: Path, content
     assert path.read_bytes() == content
 
 
-def test_a_store_that_was_cut_off_is_named(tmp_path: Path) -> None:
+def test_truncated_store_is_rejected(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for n in range(40):
         store.put(numbered(n), {"accuracy": [1.0] * 500}, 1.0)
@@ -163,7 +163,7 @@ def test_a_store_that_was_cut_off_is_named(tmp_path: Path) -> None:
     assert str(store.path) in str(caught.value)
 
 
-def test_a_store_that_another_holds_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_store_is_not_reported_as_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(tmp_path)
     monkeypatch.setattr("adrem.benchmark.store.LOCK_TIMEOUT", 0.05)
     with closing(sqlite3.connect(store.path)) as connection:
@@ -174,7 +174,7 @@ def test_a_store_that_another_holds_is_not_called_damaged(tmp_path: Path, monkey
     assert "delete" not in str(caught.value)
 
 
-def test_the_last_data_are_those_of_the_newest_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_data_is_that_of_newest_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Clock(datetime):
         day = 1
 
@@ -196,9 +196,7 @@ def test_the_last_data_are_those_of_the_newest_result(tmp_path: Path, monkeypatc
     assert store.last_data("office-31", "surf") is None
 
 
-def test_a_file_that_can_not_be_written_now_is_told_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_writable_raises_for_locked_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.benchmark.store.LOCK_TIMEOUT", 0.1)
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 0.1)
@@ -211,7 +209,7 @@ def test_a_file_that_can_not_be_written_now_is_told_before_any_work(
     store.check_writable()
 
 
-def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+def test_store_raises_for_uncreatable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match=r"can't be created: .* use another folder\.$"):
         Store(tmp_path / "file" / "results")

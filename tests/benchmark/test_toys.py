@@ -16,7 +16,7 @@ def imbalanced() -> Toy:
     return balance()
 
 
-def test_the_rotated_target_is_learnt_and_the_loss_falls(turned: Toy) -> None:
+def test_rotated_toy_raises_accuracy_and_lowers_loss(turned: Toy) -> None:
     accuracy, loss = turned.curve("balanced", "accuracy"), turned.curve("balanced", "loss")
     assert len(accuracy) == len(loss) == 21
     assert accuracy[0] < 70.0
@@ -25,22 +25,22 @@ def test_the_rotated_target_is_learnt_and_the_loss_falls(turned: Toy) -> None:
     assert turned.curves == CURVES
 
 
-def test_random_draws_lower_the_loss_and_the_accuracy(imbalanced: Toy) -> None:
+def test_random_draws_lower_loss_and_accuracy(imbalanced: Toy) -> None:
     balanced, random = (
         {key: imbalanced.curve(name, key) for key in imbalanced.curves} for name in ("balanced", "random")
     )
-    assert balanced["accuracy"][0] == random["accuracy"][0]  # both begin with the classifier of the source
+    assert balanced["accuracy"][0] == random["accuracy"][0]  # both start with the source classifier
     assert balanced["loss"][0] == random["loss"][0]
     assert random["loss"][-1] < balanced["loss"][-1]
     assert random["accuracy"][-1] < balanced["accuracy"][-1] - 5.0
     assert balanced["accuracy"][-1] > balanced["accuracy"][0] + 5.0
-    # What the balanced draws lower is the balanced loss.
+    # Balanced draws lower the balanced loss.
     assert balanced["balanced_loss"][-1] < balanced["balanced_loss"][0]
     assert balanced["balanced_loss"][-1] < random["balanced_loss"][-1]
 
 
 @pytest.mark.parametrize("sampling", ["balanced", "random"])
-def test_the_last_point_of_a_curve_is_the_model_s(imbalanced: Toy, sampling: str) -> None:
+def test_curve_points_equal_the_models_path(imbalanced: Toy, sampling: str) -> None:
     model, data = imbalanced.models[sampling], imbalanced.data
     accuracy = imbalanced.curve(sampling, "accuracy")
     assert accuracy[-1] == pytest.approx(100 * np.mean(model.transduction_ == data.y_target))

@@ -1,4 +1,4 @@
-"""Two files in, labels out, as a person would have it."""
+"""Tests of the commands adapt, predict and explain: two files in, labels out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OWN = {"source": (["gripping"], ["boring"]), "target": (["sharp"], ["blunt"])}
 
 
 def reviews(domain: str, n: int, seed: int) -> pl.DataFrame:
-    """Reviews with words of both domains, and words of their own."""
+    """Reviews with words that both domains share and words of one domain only."""
     rng = np.random.RandomState(seed)
     rows = []
     for k in range(n):
@@ -46,7 +46,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_labels_are_those_of_the_python_route_in_the_order_given(adrem: Command, files: Path) -> None:
+def test_adapt_writes_the_labels_of_the_python_api(adrem: Command, files: Path) -> None:
     code, out, err = adrem(
         "adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--keep", "price", "-o", "labels.csv"
     )
@@ -69,7 +69,7 @@ def test_labels_are_those_of_the_python_route_in_the_order_given(adrem: Command,
     assert max(map(len, err.splitlines())) <= 80
 
 
-def test_a_saved_model_labels_more(adrem: Command, files: Path) -> None:
+def test_predict_applies_a_saved_model(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--save", "m.adrem"]
     assert adrem(*words, "-o", "labels.csv").code == 0
     assert adrem("predict", "m.adrem", "knives.csv", "-o", "again.csv").code == 0
@@ -93,7 +93,7 @@ def test_a_saved_model_labels_more(adrem: Command, files: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_a_summary_for_programs(adrem: Command) -> None:
+def test_json_option_prints_a_summary(adrem: Command) -> None:
     code, out, _ = adrem(
         "adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--target-label", "verdict",
         "-o", "l.csv", "--json",
@@ -107,14 +107,14 @@ def test_a_summary_for_programs(adrem: Command) -> None:
 
 
 @pytest.mark.parametrize("method", ["source", "hard-em", "coral", "flda-q", "kmm"])
-def test_any_baseline_may_do_it(adrem: Command, files: Path, method: str) -> None:
+def test_baseline_methods_adapt_and_predict(adrem: Command, files: Path, method: str) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "--method", method]
     assert adrem(*words, "-o", "l.csv", "--save", "m.adrem").code == 0
     assert adrem("predict", "m.adrem", "knives.csv", "-o", "again.csv").code == 0
     assert pl.read_csv(files / "l.csv").equals(pl.read_csv(files / "again.csv"))
 
 
-def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Command, files: Path) -> None:
+def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None:
     (files / "run.toml").write_text('label = "verdict"\ndrop = ["id"]\nmembers = 3\nseed = 5\n')
     code, out, _ = adrem(
         "adapt", "books.csv", "knives.csv", "--config", "run.toml", "-o", "l.csv", "--save", "m", "--json"
@@ -187,7 +187,7 @@ def test_options_come_from_a_file_and_the_command_line_comes_first(adrem: Comman
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "labels.csv"], 2, "is already used"),
     ],
 )
-def test_what_goes_wrong_is_told_in_a_line_and_leaves_nothing(
+def test_bad_input_gives_one_line_and_no_files(
     adrem: Command, files: Path, words: list[Any], code: int, message: str
 ) -> None:
     (files / "empty.csv").write_text("")
@@ -213,7 +213,7 @@ def test_what_goes_wrong_is_told_in_a_line_and_leaves_nothing(
     assert set(files.iterdir()) == before
 
 
-def test_what_is_there_is_not_replaced_unasked(adrem: Command, files: Path) -> None:
+def test_existing_output_needs_force(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "labels.csv"]
     (files / "labels.csv").write_text("precious")
     code, _, err = adrem(*words)
@@ -228,7 +228,7 @@ def test_what_is_there_is_not_replaced_unasked(adrem: Command, files: Path) -> N
 
 
 @pytest.mark.usefixtures("files")
-def test_what_was_learnt_is_told(adrem: Command) -> None:
+def test_explain_lists_learnt_features(adrem: Command) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv"]
     assert adrem(*words, "--save", "m.adrem").code == 0
     code, out, _ = adrem("explain", "m.adrem", "--json")
@@ -247,7 +247,7 @@ def test_what_was_learnt_is_told(adrem: Command) -> None:
     assert adrem("explain", "m.adrem", "--top", "0").code == 2
 
 
-def test_rows_keep_their_names_to_the_letter(adrem: Command, files: Path) -> None:
+def test_ids_and_kept_columns_are_copied_verbatim(adrem: Command, files: Path) -> None:
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         codes = pl.Series("id", [f"{k:05d}" for k in range(frame.height)])
@@ -260,7 +260,7 @@ def test_rows_keep_their_names_to_the_letter(adrem: Command, files: Path) -> Non
     assert frame["id"].to_list() == [f"{k:05d}" for k in range(50)]
 
 
-def test_files_that_are_read_are_not_written(adrem: Command, files: Path) -> None:
+def test_output_must_differ_from_input_files(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--force"]
     before = (files / "knives.csv").read_bytes()
     for output, save in (("knives.csv", "m"), ("l.csv", "l.csv"), ("l.csv", "books.csv")):
@@ -269,7 +269,7 @@ def test_files_that_are_read_are_not_written(adrem: Command, files: Path) -> Non
     assert (files / "knives.csv").read_bytes() == before
 
 
-def test_the_shares_of_classes_go_by_their_names(adrem: Command, files: Path) -> None:
+def test_prior_option_uses_class_names(adrem: Command, files: Path) -> None:
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         frame.with_columns(verdict=pl.col("verdict") == "good").write_parquet(files / name.replace("csv", "parquet"))
@@ -291,7 +291,7 @@ def test_the_shares_of_classes_go_by_their_names(adrem: Command, files: Path) ->
     assert (model.class_prior, model.C_) == ({True: 0.3, False: 0.7}, 0.01)
 
 
-def test_warnings_are_told_without_code(adrem: Command, files: Path) -> None:
+def test_warnings_are_printed_without_source_lines(adrem: Command, files: Path) -> None:
     target = reviews("target", 50, 1).with_columns(review=pl.lit("it is a fine great lovely gripping thing"))
     target.write_csv(files / "knives.csv")
     code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv")
@@ -302,7 +302,7 @@ def test_warnings_are_told_without_code(adrem: Command, files: Path) -> None:
     assert ".py" not in err
 
 
-def test_a_page_tells_the_whole_story(adrem: Command, files: Path) -> None:
+def test_report_option_writes_complete_page(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--target-label", "verdict"]
     code, out, err = adrem(*words, "-o", "labels.csv", "--report", "page.html", "--json")
     assert code == 0
@@ -313,13 +313,13 @@ def test_a_page_tells_the_whole_story(adrem: Command, files: Path) -> None:
     assert "knives.csv, labelled from books.csv" in page
     assert summary["source"]["sha256"] in page
     assert "adrem adapt books.csv knives.csv --label verdict" in page.replace("<span>", "").replace("</span>", "")
-    assert "target7, it is a" in page  # what a row says
+    assert "target7, it is a" in page  # the text of a row
     assert summary["verdict"]["sentence"] in page
     assert "Traceback" not in err
 
 
-def test_terminal_page_and_summary_have_one_verdict(adrem: Command, files: Path) -> None:
-    """With more than 2000 target rows the tests draw some of them: each draw would give another evidence."""
+def test_terminal_page_and_json_show_equal_verdict(adrem: Command, files: Path) -> None:
+    """With more than 2000 target rows the verdict uses a sample, which has to be the same in all outputs."""
     rng = np.random.RandomState(0)
     for name, n_rows, shift in (("old.csv", 300, 0.0), ("new.csv", 2500, 0.6)):
         kind = rng.randint(3, size=n_rows)
@@ -339,7 +339,7 @@ def test_terminal_page_and_summary_have_one_verdict(adrem: Command, files: Path)
         assert text in " ".join(err.split())
 
 
-def test_the_verdict_is_told_in_lines_that_fit(adrem: Command, files: Path) -> None:
+def test_verdict_fits_80_columns(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "labels.csv"]
     _, _, err = adrem(*words, "--report", "page.html")
     assert "\nVerdict: " in err
@@ -348,7 +348,7 @@ def test_the_verdict_is_told_in_lines_that_fit(adrem: Command, files: Path) -> N
     assert (files / "page.html").stat().st_size > 10_000
 
 
-def test_rows_left_out_do_not_shift_the_others_on_the_page(adrem: Command, files: Path) -> None:
+def test_report_row_numbers_count_skipped_rows(adrem: Command, files: Path) -> None:
     frame = pl.read_csv(files / "books.csv")
     blank = pl.Series("verdict", [None] + frame["verdict"].to_list()[1:])
     frame.with_columns(blank).write_csv(files / "books.csv")
@@ -359,7 +359,7 @@ def test_rows_left_out_do_not_shift_the_others_on_the_page(adrem: Command, files
     assert "source0," not in page
 
 
-def test_labels_to_score_by_that_the_source_lacks_are_told(adrem: Command, files: Path) -> None:
+def test_scoring_labels_missing_in_source_are_reported(adrem: Command, files: Path) -> None:
     frame = pl.read_csv(files / "knives.csv")
     odd = pl.Series("verdict", ["strange"] * 5 + frame["verdict"].to_list()[5:])
     frame.with_columns(odd).write_csv(files / "knives.csv")
@@ -369,7 +369,7 @@ def test_labels_to_score_by_that_the_source_lacks_are_told(adrem: Command, files
     assert "! 5 of the labels for scoring are not in the source: strange" in " ".join(err.split())
 
 
-def test_texts_without_a_known_word_are_counted(adrem: Command, files: Path) -> None:
+def test_texts_without_known_words_are_counted(adrem: Command, files: Path) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "--save", "m.adrem"]
     assert adrem(*words, "-o", "labels.csv").code == 0
     (files / "odd.csv").write_text("review\n\nzzz yyy\nit is a fine great sharp thing\n")
@@ -378,7 +378,7 @@ def test_texts_without_a_known_word_are_counted(adrem: Command, files: Path) -> 
     assert "2 text(s) of 'review' have no known word" in err
 
 
-def test_numbers_of_the_rows_are_not_learnt_from(adrem: Command, files: Path) -> None:
+def test_row_number_columns_are_left_out(adrem: Command, files: Path) -> None:
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         frame.insert_column(0, pl.Series("", range(frame.height))).write_csv(files / name)
@@ -387,16 +387,16 @@ def test_numbers_of_the_rows_are_not_learnt_from(adrem: Command, files: Path) ->
     assert "column '' is left out: identifier, row numbers" in err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limit")
 @pytest.mark.parametrize("option", ["--save", "--report", "--keep"])
-def test_no_room_is_told_and_nothing_is_left(adrem: Command, files: Path, option: str) -> None:
-    """Files may be no larger than 1000 bytes: as on a full disk, the first long write fails."""
+def test_full_disk_is_reported_and_leaves_no_files(adrem: Command, files: Path, option: str) -> None:
+    """A file size limit of 1000 bytes stands for a full disk: the first long write fails."""
     value = {"--save": "m.adrem", "--report": "page.html", "--keep": "review"}[option]
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         frame.with_columns(review=pl.col("review") + " padding of every row" * 20).write_csv(files / name)
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", option, value, "-o", "labels.csv"]
-    assert adrem(*words).code == 0  # what is compiled is written to its cache now
+    assert adrem(*words).code == 0  # fills the cache of compiled code
     for path in (files / "labels.csv", files / value):
         path.unlink(missing_ok=True)
     before = {path: path.read_bytes() for path in files.iterdir()}
@@ -411,7 +411,7 @@ def test_no_room_is_told_and_nothing_is_left(adrem: Command, files: Path, option
     assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
-def test_a_folder_that_can_not_be_written_to_is_told_first(adrem: Command, files: Path) -> None:
+def test_unwritable_output_folder_is_reported_first(adrem: Command, files: Path) -> None:
     locked = Path("/sys/kernel") if sys.platform == "linux" and os.geteuid() == 0 else files / "locked"
     if locked.parent == files:
         locked.mkdir(mode=0o500)
@@ -422,19 +422,19 @@ def test_a_folder_that_can_not_be_written_to_is_told_first(adrem: Command, files
     assert err.count("\n") == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the null device is no path there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/null")
 @pytest.mark.parametrize("option", ["--save", "--report"])
 @pytest.mark.usefixtures("files")
-def test_what_is_no_file_is_not_replaced(adrem: Command, option: str) -> None:
+def test_special_files_are_not_replaced(adrem: Command, option: str) -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--force"]
     code, _, err = adrem(*words, option, "/dev/null")
     assert (code, "/dev/null is not a regular file" in " ".join(err.split())) == (2, True)
     assert Path("/dev/null").is_char_device()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.usefixtures("files")
-def test_no_room_for_standard_output_is_told_in_a_line() -> None:
+def test_full_standard_output_is_reported_in_one_line() -> None:
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "-"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -445,8 +445,8 @@ def test_no_room_for_standard_output_is_told_in_a_line() -> None:
     assert "Exception" not in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="streams are not closed this way there")
-def test_streams_may_be_closed(files: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_closed_streams_are_handled(files: Path) -> None:
     words = f"{sys.executable} -m adrem adapt books.csv knives.csv --label verdict --drop id"
     quiet = subprocess.run(["/bin/sh", "-c", f"{words} -o labels.csv <&- >&- 2>&-"], capture_output=True, check=False)
     assert quiet.returncode == 0
@@ -456,7 +456,7 @@ def test_streams_may_be_closed(files: Path) -> None:
     assert refused.stderr == "adrem: Standard output is closed: name a file for the labels with --output.\n"
 
 
-def test_a_lost_class_is_told_everywhere(adrem: Command, files: Path) -> None:
+def test_lost_class_is_shown_in_verdict_and_report(adrem: Command, files: Path) -> None:
     target = reviews("target", 50, 1).with_columns(review=pl.lit("it is a fine great lovely gripping thing"))
     target.write_csv(files / "knives.csv")
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv"]
@@ -468,14 +468,14 @@ def test_a_lost_class_is_told_everywhere(adrem: Command, files: Path) -> None:
     assert "No target row is labelled" in page
 
 
-def test_columns_that_nearly_match_are_named(adrem: Command, files: Path) -> None:
+def test_similar_column_names_are_reported(adrem: Command, files: Path) -> None:
     frame = pl.read_csv(files / "knives.csv").rename({"review": " Review"})
     frame.write_csv(files / "knives.csv")
     _, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "l.csv")
     assert "'review' and ' Review' look alike" in " ".join(err.split())
 
 
-def test_lines_of_old_macs_are_read(adrem: Command, files: Path) -> None:
+def test_carriage_return_line_endings_are_read(adrem: Command, files: Path) -> None:
     for name in ("books.csv", "knives.csv"):
         (files / name).write_bytes((files / name).read_bytes().replace(b"\n", b"\r"))
     code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "l.csv")
@@ -483,7 +483,7 @@ def test_lines_of_old_macs_are_read(adrem: Command, files: Path) -> None:
     assert "Source books.csv: 60 labelled rows." in err
 
 
-def test_long_labels_fit_the_terminal(adrem: Command, files: Path) -> None:
+def test_long_labels_fit_80_columns(adrem: Command, files: Path) -> None:
     for name in ("books.csv", "knives.csv"):
         frame = pl.read_csv(files / name)
         frame.with_columns(verdict="a label that goes on " * 5 + pl.col("verdict")).write_csv(files / name)
@@ -493,7 +493,7 @@ def test_long_labels_fit_the_terminal(adrem: Command, files: Path) -> None:
     assert "…" in err
 
 
-def test_the_method_can_be_chosen_and_its_accuracy_be_estimated(adrem: Command, files: Path) -> None:
+def test_method_auto_and_estimate_are_reported(adrem: Command, files: Path) -> None:
     common = ("adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "3")
     code, _, err = adrem(*common, "--method", "auto", "--estimate", "-o", "labels.csv", "--save", "m.adrem")
     assert code == 0

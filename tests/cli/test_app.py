@@ -38,18 +38,18 @@ def test_help_fits_in_80_columns(words: tuple[str, ...], adrem: Command) -> None
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_version(adrem: Command) -> None:
+def test_version_option_prints_the_version(adrem: Command) -> None:
     assert adrem("--version") == (0, f"adrem {__version__}\n", "")
 
 
 @pytest.mark.parametrize("words", [("nonsense",), ("bench", "run"), ("bench", "run", "office-31", "--nonsense")])
-def test_wrong_use_is_2(words: tuple[str, ...], adrem: Command) -> None:
+def test_usage_errors_exit_with_code_2(words: tuple[str, ...], adrem: Command) -> None:
     code, out, err = adrem(*words)
     assert (code, out) == (2, "")
     assert "Usage" in err
 
 
-def test_an_error_is_one_line_unless_debug_asks_for_more(
+def test_error_is_one_line_without_debug_option(
     adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def fail(*_: Any) -> bool:
@@ -63,7 +63,7 @@ def test_an_error_is_one_line_unless_debug_asks_for_more(
         importlib.import_module("adrem.cli").main()
 
 
-def test_ctrl_c_is_130(adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_ctrl_c_exits_with_code_130(adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def stop(*_: Any) -> bool:
         raise KeyboardInterrupt
 
@@ -72,7 +72,7 @@ def test_ctrl_c_is_130(adrem: Command, monkeypatch: pytest.MonkeyPatch, tmp_path
     assert (code, err) == (130, "adrem: Stopped.\n")
 
 
-def test_ctrl_c_is_130_while_modules_are_loaded(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_during_import_exits_with_code_130(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stopping:
         def find_spec(self, name: str, *_: object) -> None:
             if name == "adrem.cli.app":
@@ -83,7 +83,7 @@ def test_ctrl_c_is_130_while_modules_are_loaded(adrem: Command, monkeypatch: pyt
     assert adrem("datasets", "list") == (130, "", "adrem: Stopped.\n")
 
 
-def test_it_says_how_to_install_what_it_needs(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_typer_prints_install_hint(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr("adrem.cli.find_spec", lambda name: None if name == "typer" else find(name))
     code, _, err = adrem("--help")
@@ -103,11 +103,11 @@ assert not heavy, heavy
 """
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_imports_no_heavy_modules() -> None:
     subprocess.run([sys.executable, "-c", SHOW_HELP], check=True, capture_output=True)
 
 
-def test_a_reader_that_has_had_enough_is_no_reason_to_complain() -> None:
+def test_closed_output_pipe_prints_no_error() -> None:
     listing = subprocess.Popen(
         [sys.executable, "-m", "adrem", "bench", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -22,7 +22,7 @@ TABLE = "amazon-standard"
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A small data set in the place of amazon-400, with draws to its size, and a cache of its own."""
+    """Options for a small data set in place of amazon-400, with smaller draws and a separate cache."""
     accept_any_content(monkeypatch, "amazon-400")
     small = tuple(
         replace(p, draw=Draw(n_source=20, n_target=10)) if p.draw.n_source else p for p in protocols.PROTOCOLS
@@ -37,7 +37,7 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
+def test_run_show_and_rerun_print_equal_results(adrem: Command, words: list[str]) -> None:
     chosen = ["--methods", "source-svm,adrem-svm", "--repeats", "2", "--format", "csv", *words]
     code, out, err = adrem("bench", "run", TABLE, "--jobs", "1", "--features", "400", *chosen)
     assert code == 0
@@ -56,7 +56,7 @@ def test_run_then_show_then_run_again(adrem: Command, words: list[str]) -> None:
     assert "16 of them finished before" in again.err
 
 
-def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
+def test_run_accepts_pairs_and_methods(adrem: Command, words: list[str]) -> None:
     chosen = ["--pairs", "K-D,B>E", "--methods", "source-lr", "--repeats", "1", "--features", "400", *words]
     _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen)
     assert "   K-D    B-E\n" in out
@@ -66,7 +66,7 @@ def test_a_part_of_a_table(adrem: Command, words: list[str]) -> None:
     assert "14 of 16 cells are not finished; `adrem bench run` runs them." in err
 
 
-def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
+def test_missing_data_are_skipped_with_reason(adrem: Command, words: list[str]) -> None:
     code, out, err = adrem(
         "bench", "run", TABLE, "--jobs", "1", "--pairs", "K-D", "--methods", "source-svm", "--repeats", "1", *words
     )
@@ -79,7 +79,7 @@ def test_missing_data_are_skipped_with_the_reason(adrem: Command, words: list[st
     assert "Skipped office-31/resnet50" in err
 
 
-def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tmp_path: Path) -> None:
+def test_show_works_without_data(adrem: Command, words: list[str], tmp_path: Path) -> None:
     chosen = ["--features", "400", "--methods", "source-svm", "--repeats", "1", "--format", "csv"]
     _, out, _ = adrem("bench", "run", TABLE, "--jobs", "1", *chosen, *words)
     cells.load_cached.cache_clear()
@@ -98,14 +98,14 @@ def test_results_are_shown_without_the_data(adrem: Command, words: list[str], tm
         ([TABLE, "--repeats", "0"], "Invalid value for '--repeats'"),
     ],
 )
-def test_wrong_use_names_what_is_known(options: list[str], known: str, adrem: Command, words: list[str]) -> None:
+def test_usage_errors_list_known_names(options: list[str], known: str, adrem: Command, words: list[str]) -> None:
     code, out, err = adrem("bench", "run", *options, *words)
     assert (code, out) == (2, "")
     assert known in " ".join(err.replace("│", " ").split())
     assert not Path(words[-1]).exists()
 
 
-def test_a_cache_that_is_none_is_named(adrem: Command, words: list[str]) -> None:
+def test_damaged_result_cache_is_named(adrem: Command, words: list[str]) -> None:
     folder = Path(words[-1])
     folder.mkdir()
     (folder / "results.sqlite").write_text("not a data base, but long enough to look like one" * 100)
@@ -114,7 +114,7 @@ def test_a_cache_that_is_none_is_named(adrem: Command, words: list[str]) -> None
     assert str(folder / "results.sqlite") in err
 
 
-def test_list_and_toy_figure(adrem: Command, words: list[str], tmp_path: Path) -> None:
+def test_list_and_toy_figure_commands_work(adrem: Command, words: list[str], tmp_path: Path) -> None:
     code, out, _ = adrem("bench", "list")
     assert code == 0
     for name in (*protocols.TABLES, "toy-rotated", "ensemble-size", "adrem-lr"):
@@ -125,16 +125,14 @@ def test_list_and_toy_figure(adrem: Command, words: list[str], tmp_path: Path) -
     assert all(Path(line).stat().st_size > 1000 for line in out.split())
 
 
-def test_a_figure_without_its_data_is_skipped_with_the_reason(adrem: Command, words: list[str]) -> None:
+def test_figure_without_data_is_skipped_with_reason(adrem: Command, words: list[str]) -> None:
     code, out, err = adrem("bench", "figure", "iterations", *words)
     assert (code, out) == (1, "")
     assert "Skipped amazon-reviews: the files of amazon-reviews are missing" in err
     assert adrem("bench", "figure", "pie", *words).code == 2
 
 
-def test_a_figure_that_could_not_be_drawn_is_refused_before_any_work(
-    adrem: Command, words: list[str], tmp_path: Path
-) -> None:
+def test_figure_rejects_output_path_of_a_file(adrem: Command, words: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     code, _, err = adrem("bench", "figure", "toy-rotated", "-o", tmp_path / "file", *words)
     assert code == 1
@@ -142,7 +140,7 @@ def test_a_figure_that_could_not_be_drawn_is_refused_before_any_work(
     assert not Path(words[-1]).exists()
 
 
-def test_a_cell_that_fails_is_told_and_the_others_are_shown(
+def test_failed_cell_is_reported_and_others_shown(
     adrem: Command, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: int) -> None:
@@ -158,11 +156,11 @@ def test_a_cell_that_fails_is_told_and_the_others_are_shown(
 
 
 @pytest.mark.parametrize("option", ["--methods", "--pairs"])
-def test_nothing_named_is_wrong_use(option: str, adrem: Command, words: list[str]) -> None:
+def test_empty_selection_is_a_usage_error(option: str, adrem: Command, words: list[str]) -> None:
     assert adrem("bench", "run", TABLE, option, ",", *words).code == 2
 
 
-def test_the_bar_shows_what_runs_and_the_time_left() -> None:
+def test_progress_bar_shows_cells_and_remaining_time() -> None:
     cells = [Cell("t", "f", pair, 0, "method", "d", "i") for pair in ("A-B", "B-A", "A-C")]
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     with run_bar(cells, 1, console) as observer:
@@ -177,7 +175,7 @@ def test_the_bar_shows_what_runs_and_the_time_left() -> None:
     assert "2/3" in shown
 
 
-def test_damaged_data_are_skipped_with_the_reason_and_end_in_1(adrem: Command, words: list[str]) -> None:
+def test_damaged_data_are_skipped_with_exit_code_1(adrem: Command, words: list[str]) -> None:
     home = Path(words[1])
     make_home(home, ("amazon-reviews",))
     (home / "amazon-reviews" / "processed_acl.tar.gz").write_bytes(b"cut")

@@ -16,7 +16,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_home(tmp_path, ("amazon-400",))
 
 
-def test_list_says_what_is_there(adrem: Command, home: Path) -> None:
+def test_list_shows_which_data_sets_are_present(adrem: Command, home: Path) -> None:
     code, out, err = adrem("datasets", "list", "--data-home", home)
     there = {line.split()[0]: line.split()[-1] for line in out.splitlines()[1:]}
     assert code == 0
@@ -28,7 +28,7 @@ def test_list_says_what_is_there(adrem: Command, home: Path) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_info_tells_where_files_belong_and_that_an_address_was_not_tried(adrem: Command, home: Path) -> None:
+def test_info_shows_file_paths_and_untried_addresses(adrem: Command, home: Path) -> None:
     code, out, _ = adrem("datasets", "info", "amazon-400", "--data-home", home)
     assert code == 0
     assert f"{home / 'amazon-400' / 'books_400.mat'}\n" in out
@@ -38,13 +38,13 @@ def test_info_tells_where_files_belong_and_that_an_address_was_not_tried(adrem: 
 
 
 @pytest.mark.parametrize("command", ["info", "fetch", "verify"])
-def test_unknown_names_are_wrong_use(command: str, adrem: Command) -> None:
+def test_unknown_names_are_usage_errors(command: str, adrem: Command) -> None:
     code, _, err = adrem("datasets", command, "amazone")
     assert code == 2
     assert "amazon-reviews, amazon-400" in err.replace("\n", " ")
 
 
-def test_verify(adrem: Command, home: Path) -> None:
+def test_verify_reports_readable_missing_and_damaged(adrem: Command, home: Path) -> None:
     code, out, _ = adrem("datasets", "verify", "--data-home", home)
     assert code == 0
     assert "amazon-400               readable, no checksum known" in out
@@ -59,7 +59,7 @@ def test_verify(adrem: Command, home: Path) -> None:
     assert "dvd_400.mat can't be read" in out
 
 
-def test_fetch_says_what_to_do_by_hand(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_fetch_names_the_file_to_place(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = File("processed_acl.tar.gz", addresses=(Address("http://127.0.0.1:9/nobody"),))
     monkeypatch.setitem(REGISTRY, "amazon-reviews", replace(REGISTRY["amazon-reviews"], files=(file,)))
     code, out, err = adrem("datasets", "fetch", "amazon-reviews", "--data-home", tmp_path)
@@ -68,7 +68,7 @@ def test_fetch_says_what_to_do_by_hand(adrem: Command, tmp_path: Path, monkeypat
     assert str(tmp_path / "amazon-reviews" / "processed_acl.tar.gz") in err
 
 
-def test_fetch_of_what_is_there_does_nothing(adrem: Command, home: Path) -> None:
+def test_fetch_skips_present_data_sets(adrem: Command, home: Path) -> None:
     code, _, err = adrem("datasets", "fetch", "amazon-400", "digits-shift", "--data-home", home)
     assert code == 0
     assert err == f"amazon-400: in {home / 'amazon-400'}\ndigits-shift: comes with adrem\n"

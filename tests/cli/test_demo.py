@@ -1,4 +1,4 @@
-"""The first command of a newcomer."""
+"""Tests of the command demo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commands import Command
 pytestmark = pytest.mark.thorough
 
 
-def test_it_needs_nothing_and_leaves_a_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_writes_a_report_page(adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, _ = adrem("demo")
     assert code == 0
@@ -19,7 +19,7 @@ def test_it_needs_nothing_and_leaves_a_page(adrem: Command, tmp_path: Path, monk
     assert f"Page: {page}" in out
     first = page.read_text("utf-8")
     assert "Digits through another camera" in first
-    # Its own page it may replace, what else stands there it may not.
+    # It replaces its own page, but no other file.
     assert adrem("demo").code == 0
     assert page.read_text("utf-8") == first
     page.write_text("precious")

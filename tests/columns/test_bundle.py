@@ -1,4 +1,4 @@
-"""A model with its columns, in a file and back."""
+"""Tests of bundles: a model saved together with its columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rewrite(path: Path, change: Any) -> None:
         np.savez(file, **arrays)
 
 
-def test_a_bundle_comes_back(path: Path) -> None:
+def test_bundle_round_trip_keeps_the_predictions(path: Path) -> None:
     bundle, model = load_bundle(path), load(path)
     rows, _ = make_rows(bundle, table("more", 2))
     np.testing.assert_array_equal(bundle.model.predict_proba(rows), model.predict_proba(rows))
@@ -55,7 +55,7 @@ def test_a_bundle_comes_back(path: Path) -> None:
     assert bundle.source_coef.shape == (1, model.n_features_in_)
 
 
-def test_a_bundle_of_format_2_is_read() -> None:
+def test_format_2_bundle_still_loads() -> None:
     frame = pl.DataFrame({"length": [-1.0, 1.0], "text": ["book not plot good", "book not not bad"]})
     bundle = load_bundle(DATA / "bundle-format-2.adrem")
     rows, report = make_rows(bundle, FileTable("new rows", "", frame=frame))
@@ -63,7 +63,7 @@ def test_a_bundle_of_format_2_is_read() -> None:
     assert bundle.model.predict(rows).tolist() == ["0", "1"]
 
 
-def test_a_model_alone_is_no_bundle(path: Path) -> None:
+def test_load_bundle_rejects_model_without_columns(path: Path) -> None:
     save(load(path), path)
     with pytest.raises(UnreadableModelError, match="holds a model without columns"):
         load_bundle(path)
@@ -82,7 +82,7 @@ def test_a_model_alone_is_no_bundle(path: Path) -> None:
         (lambda h, _: h.pop("bundle"), "holds the arrays"),
     ],
 )
-def test_a_damaged_bundle_is_refused(path: Path, change: Any, message: str) -> None:
+def test_damaged_bundle_is_rejected(path: Path, change: Any, message: str) -> None:
     rewrite(path, change)
     with pytest.raises(UnreadableModelError, match=message):
         load_bundle(path)

@@ -17,7 +17,7 @@ def frames(**columns: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     return frame[: N // 2], frame[N // 2 :]
 
 
-def test_every_kind_is_known_by_its_values() -> None:
+def test_roles_are_inferred_from_values() -> None:
     source, target = frames(
         price=[1.5 * k for k in range(N)],
         number=range(N),
@@ -43,7 +43,7 @@ def test_every_kind_is_known_by_its_values() -> None:
     }
 
 
-def test_a_reason_is_given_and_the_user_knows_better() -> None:
+def test_roles_have_reasons_and_can_be_overridden() -> None:
     source, target = frames(sku=[f"A-{k}" for k in range(N)], n=range(0, 2 * N, 2))
     [sku, _] = infer_kinds(source, target).shared
     assert sku.reason == "60 distinct values in 60 rows"
@@ -54,7 +54,7 @@ def test_a_reason_is_given_and_the_user_knows_better() -> None:
         infer_kinds(source, target, text=["title"])
 
 
-def test_columns_of_one_file_are_listed() -> None:
+def test_columns_of_one_file_only_are_listed() -> None:
     source, target = frames(n=range(0, 2 * N, 2))
     columns = infer_kinds(
         source.with_columns(label=pl.lit("a"), more=pl.lit(1)), target.with_columns(other=pl.lit(1)), left_out=["label"]
@@ -71,14 +71,14 @@ def test_columns_of_one_file_are_listed() -> None:
         [f"2020-01-{1 + k % 28:02d}T10:00:00Z" for k in range(N)],
     ],
 )
-def test_dates_are_refused_with_a_hint(values: Any) -> None:
+def test_date_columns_are_rejected_with_hint(values: Any) -> None:
     source, target = frames(when=values, n=range(0, 2 * N, 2))
     with pytest.raises(ParameterError, match=r"Column 'when' holds dates.*turn them into numbers.*left_out"):
         infer_kinds(source, target)
     assert infer_kinds(source, target, left_out=["when"]).of_kind("number") == ["n"]
 
 
-def test_nothing_to_learn_from_is_an_error() -> None:
+def test_tables_without_usable_columns_are_rejected() -> None:
     source, target = frames(currency=["EUR"] * N)
     with pytest.raises(ValueError, match=r"no column to learn from.*\n  'currency' is constant: one value\."):
         infer_kinds(source, target)
@@ -87,13 +87,13 @@ def test_nothing_to_learn_from_is_an_error() -> None:
         infer_kinds(source, target)
 
 
-def test_a_column_of_numbers_here_and_strings_there_is_strings() -> None:
+def test_mixed_number_and_string_column_is_a_category() -> None:
     source, target = pl.DataFrame({"x": [1, 2, 1]}), pl.DataFrame({"x": ["one", "two", "one"]})
     [column] = infer_kinds(source, target).shared
     assert column.kind == "category"
 
 
-def test_numbers_may_be_written_and_a_few_may_be_none() -> None:
+def test_numeric_strings_with_few_exceptions_are_numbers() -> None:
     written = [f"{k}.5" for k in range(N - 3)] + ["NA", " 7 ", "unknown"]
     source, target = frames(a=written, b=[str(k % 4) for k in range(N)])
     a, b = infer_kinds(source, target).shared
@@ -101,13 +101,13 @@ def test_numbers_may_be_written_and_a_few_may_be_none() -> None:
     assert (b.kind, b.reason) == ("number", "numbers")
 
 
-def test_words_may_stand_on_lines_of_their_own() -> None:
+def test_multiline_strings_are_text() -> None:
     source, target = frames(review=[f"this\nthing\tnumber {k}\nis good" for k in range(N)], n=range(0, 2 * N, 2))
     assert infer_kinds(source, target).of_kind("text") == ["review"]
 
 
 @pytest.mark.parametrize("form", ["{},50", "$ {}.30", "{} 000,0 €"])
-def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
+def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
     source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
     [price] = [column for column in infer_kinds(source, target).shared if column.name == "price"]
     assert "if they are numbers, write them as 1234.5" in price.reason
@@ -125,7 +125,7 @@ def test_numbers_written_otherwise_get_a_hint(form: str) -> None:
         ([f"north {k % 3}" for k in range(N)], ""),
     ],
 )
-def test_categories_that_may_be_something_else_are_doubted(values: list[str], doubt: str) -> None:
+def test_ambiguous_categories_carry_a_doubt(values: list[str], doubt: str) -> None:
     source, target = frames(width=values, n=range(0, 2 * N, 2))
     [width] = [column for column in infer_kinds(source, target).shared if column.name == "width"]
     assert width.kind == "category"

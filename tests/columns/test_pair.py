@@ -28,7 +28,7 @@ def table(frame: pl.DataFrame, name: str = "a.csv") -> FileTable:
     return FileTable(name, "0" * 64, frame=frame)
 
 
-def test_what_a_person_should_know_is_told() -> None:
+def test_make_pair_reports_notes() -> None:
     pair = make_pair(table(SOURCE), table(TARGET, "b.csv"), label="label")
     assert len(pair.y_source) == 20
     assert pair.truth is None
@@ -46,7 +46,7 @@ def test_what_a_person_should_know_is_told() -> None:
     assert pair.feature_names[:3] == ["price", "price is missing", "(constant)"]
 
 
-def test_labels_of_the_target_only_score() -> None:
+def test_target_labels_are_used_only_for_scoring() -> None:
     plain = make_pair(table(SOURCE), table(TARGET), label="label")
     scored = make_pair(table(SOURCE), table(TARGET), label="label", target_label="label")
     assert scored.truth is not None
@@ -63,7 +63,9 @@ def test_labels_of_the_target_only_score() -> None:
         ({"label": pl.int_range(30)}, "label", None),
     ],
 )
-def test_labels_that_are_none_are_refused(change: dict[str, pl.Expr], label: str | None, message: str | None) -> None:
+def test_unusable_label_columns_are_rejected(
+    change: dict[str, pl.Expr], label: str | None, message: str | None
+) -> None:
     frame = SOURCE.with_columns(**change)
     if message is None:
         frame = pl.concat([frame] * 5).with_columns(label=pl.int_range(150))
@@ -73,7 +75,7 @@ def test_labels_that_are_none_are_refused(change: dict[str, pl.Expr], label: str
     assert caught.value.parameter == "label"
 
 
-def test_files_of_numbers(tmp_path: Path) -> None:
+def test_numeric_files_are_read_and_scaled(tmp_path: Path) -> None:
     rng = np.random.RandomState(0)
     X, y = rng.poisson(1.0, (20, 6)).astype(float), np.arange(20) % 2
     np.savez(tmp_path / "a.npz", x=X[:12], y=y[:12])
@@ -83,7 +85,7 @@ def test_files_of_numbers(tmp_path: Path) -> None:
     np.testing.assert_allclose(pair.X_source, expected[0])
     np.testing.assert_allclose(pair.X_target, expected[1])
     assert pair.recipe is None
-    X[:, 5] = np.where(np.arange(20) < 12, 0.0, X[:, 5])  # a feature that the first file does not reach
+    X[:, 5] = np.where(np.arange(20) < 12, 0.0, X[:, 5])  # the first file has no entry in the last feature
     for name, rows in (("a.svmlight", slice(0, 12)), ("b.svmlight", slice(12, 20))):
         dump_svmlight_file(X[rows], y[rows], str(tmp_path / name), zero_based=False)
     pair = make_pair(*(read_file(str(tmp_path / name)) for name in ("a.svmlight", "b.svmlight")))
@@ -94,7 +96,7 @@ def test_files_of_numbers(tmp_path: Path) -> None:
         make_pair(read_file(str(tmp_path / "b.npz")), read_file(str(tmp_path / "a.npz")))
 
 
-def test_labels_stay_what_is_written(tmp_path: Path) -> None:
+def test_labels_keep_their_written_form(tmp_path: Path) -> None:
     rows = "\n".join(f"{k * k},{('01', '1', 'NA', '0.5')[k % 4]}" for k in range(40))
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(f"n,y\n{rows}\n")
@@ -106,19 +108,19 @@ def test_labels_stay_what_is_written(tmp_path: Path) -> None:
     assert caught.value.parameter == "left_out"
 
 
-def test_numbers_too_large_to_be_squared_are_named() -> None:
+def test_values_too_large_to_square_are_rejected() -> None:
     frame = SOURCE.with_columns(price=pl.col("price") * 1e200)
     with pytest.raises(ParameterError, match=r"Column 'price' has values beyond 1e\+100"):
         make_pair(table(frame), table(TARGET), label="label")
 
 
-def test_a_misspelled_column_is_suggested() -> None:
+def test_misspelled_column_gets_a_suggestion() -> None:
     names = [f"pixel{k}" for k in range(64)] + ["digit"]
     assert describe_columns(names, "digits").startswith("Did you mean 'digit'? Its columns: 'pixel0', ")
     assert describe_columns(names).endswith("'pixel4' and 60 more.")
 
 
-def test_a_label_that_looks_missing_is_pointed_out(tmp_path: Path) -> None:
+def test_label_resembling_missing_value_is_noted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("size,kind\n" + "1,x\n2,y\n3,NaN\n4,NaN\n" * 3)
     (tmp_path / "b.csv").write_text("size\n1\n2\n3\n4\n")
     pair = make_pair(read_file(str(tmp_path / "a.csv")), read_file(str(tmp_path / "b.csv")), label="kind")

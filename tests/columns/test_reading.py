@@ -19,7 +19,7 @@ from adrem.columns import read_file
 from adrem.exceptions import DamagedDataError
 
 FRAME = pl.DataFrame({"text": ['a, "b"', "ç\nd", None], "n": [1.5, None, -2.0], "k": [1, 2, 3]})
-WRITTEN = FRAME.cast(pl.String)  # what a text file says of it
+WRITTEN = FRAME.cast(pl.String)  # the values as a text file stores them
 
 
 def written(form: str) -> bytes:
@@ -35,7 +35,7 @@ def written(form: str) -> bytes:
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz"])
-def test_a_frame_comes_back_from_every_form(form: str, packed: str, tmp_path: Path) -> None:
+def test_read_file_supports_forms_and_compression(form: str, packed: str, tmp_path: Path) -> None:
     pack: Any = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[packed]
     path = tmp_path / f"table.{form}{packed}"
     path.write_bytes(pack(written(form)))
@@ -46,14 +46,14 @@ def test_a_frame_comes_back_from_every_form(form: str, packed: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
-def test_standard_input_is_known_by_its_content(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_format_is_detected(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(written(form)))))
     frame = read_file("-").frame
     assert frame is not None
     assert frame.equals(WRITTEN if form in ("csv", "tsv") else FRAME)
 
 
-def test_rows_of_numbers(tmp_path: Path) -> None:
+def test_read_file_supports_npz_and_svmlight(tmp_path: Path) -> None:
     X, y = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]), np.array([1, -1])
     np.savez(tmp_path / "dense.npz", x=X, y=y)
     sp.save_npz(tmp_path / "sparse.npz", sp.csr_matrix(X))
@@ -69,7 +69,7 @@ def test_rows_of_numbers(tmp_path: Path) -> None:
     assert read_file(str(tmp_path / "rows")).n_rows == 2
 
 
-def test_semicolons_and_what_is_written(tmp_path: Path) -> None:
+def test_semicolon_csv_keeps_written_values(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a;b;c\n007;NA;x\n2,5;3;\n")
     frame = read_file(str(path)).frame
@@ -99,7 +99,7 @@ def test_semicolons_and_what_is_written(tmp_path: Path) -> None:
         ("a.csv.gz", b"\x1f\x8bcut", DamagedDataError, "can't be read as a gzip file"),
     ],
 )
-def test_what_can_not_be_read_is_told_in_a_line(
+def test_unreadable_file_raises_one_line_error(
     name: str, content: bytes, error: Any, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(content)
@@ -108,7 +108,7 @@ def test_what_can_not_be_read_is_told_in_a_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_file_or_folder_raises_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"There is no file .*nothing\.csv"):
         read_file(str(tmp_path / "nothing.csv"))
     with pytest.raises(ValueError, match="is a folder: name a file in it"):

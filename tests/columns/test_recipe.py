@@ -17,7 +17,7 @@ from adrem.preprocessing import JointStdScaler
 TEXTS = ["A fine, fine book I read", "not a fine book at all", "It's a bad 2 pan for eggs", "this pan is very good"]
 
 
-def test_text_is_counts_of_words_and_pairs_over_both_scaled_by_their_deviation() -> None:
+def test_text_becomes_scaled_word_and_bigram_counts() -> None:
     source, target = pl.DataFrame({"review": TEXTS[:2]}), pl.DataFrame({"review": TEXTS[2:]})
     recipe, X_source, X_target, _ = make_recipe(infer_kinds(source, target), source, target)
     vectorizer = CountVectorizer(ngram_range=(1, 2), token_pattern=WORD)
@@ -29,7 +29,7 @@ def test_text_is_counts_of_words_and_pairs_over_both_scaled_by_their_deviation()
     assert {"fine book", "s", "2"} <= set(recipe.feature_names)
 
 
-def test_numbers_are_standardized_over_both_and_stay_dense() -> None:
+def test_numbers_are_standardized_over_both_domains() -> None:
     rng = np.random.RandomState(0)
     values = rng.standard_normal((40, 3)) * [1.0, 10.0, 100.0] + 5.0
     frame = pl.DataFrame(values, schema=["a", "b", "c"])
@@ -42,7 +42,7 @@ def test_numbers_are_standardized_over_both_and_stay_dense() -> None:
     np.testing.assert_array_equal(again, X_target)
 
 
-def test_missing_numbers_are_the_median_with_an_indicator() -> None:
+def test_missing_numbers_get_median_and_indicator() -> None:
     source, target = pl.DataFrame({"a": [1.0, 2.0, None, 9.0]}), pl.DataFrame({"a": [float("nan"), 3.0]})
     recipe, X_source, _, report = make_recipe(infer_kinds(source, target), source, target)
     assert recipe.numbers == {"a": 2.5}
@@ -54,7 +54,7 @@ def test_missing_numbers_are_the_median_with_an_indicator() -> None:
     assert later.filled == {"a": 1}
 
 
-def test_categories_are_one_hot_over_both() -> None:
+def test_categories_are_one_hot_encoded_over_both_domains() -> None:
     source = pl.DataFrame({"city": ["Rome", "Bath", None, "Rome"]})
     target = pl.DataFrame({"city": ["Ghent", "Rome", "Ghent", "Ghent"]})
     recipe, X_source, _, _ = make_recipe(infer_kinds(source, target), source, target)
@@ -66,7 +66,7 @@ def test_categories_are_one_hot_over_both() -> None:
     assert rows.toarray()[0].tolist() == [0.0] * 4
 
 
-def test_mixed_columns_in_any_order_and_with_one_missing() -> None:
+def test_recipe_accepts_reordered_and_missing_columns() -> None:
     source = pl.DataFrame({"n": [1.0, 2.0], "text": TEXTS[:2], "kind": ["x", "y"]})
     target = pl.DataFrame({"kind": ["y", "x"], "text": TEXTS[2:], "n": [3.0, 5.0]})
     recipe, _, X_target, _ = make_recipe(infer_kinds(source, target), source, target)
@@ -82,7 +82,7 @@ def test_mixed_columns_in_any_order_and_with_one_missing() -> None:
         recipe.apply(pl.DataFrame({"q": [1]}))
 
 
-def test_text_without_a_word_is_an_empty_row() -> None:
+def test_text_without_words_gives_empty_row() -> None:
     source, target = pl.DataFrame({"t": ["...", "!!"]}), pl.DataFrame({"t": ["?", None]})
     with pytest.raises(ValueError, match="Neither file has a word to learn from in 't'"):
         make_recipe(infer_kinds(source, target, text=["t"]), source, target)
@@ -91,7 +91,7 @@ def test_text_without_a_word_is_an_empty_row() -> None:
     np.testing.assert_array_equal(X_target.toarray() > 0, [[True] * 3, [False] * 3])
 
 
-def test_a_recipe_comes_back_from_json() -> None:
+def test_recipe_round_trips_through_json() -> None:
     source = pl.DataFrame({"n": [1.0, None], "text": TEXTS[:2], "kind": ["x", "y"]})
     target = pl.DataFrame({"kind": ["y", "x"], "text": TEXTS[2:], "n": [3.0, 5.0]})
     recipe, _, X_target, _ = make_recipe(infer_kinds(source, target), source, target)

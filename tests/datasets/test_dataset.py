@@ -18,7 +18,7 @@ def make(X_second: Any = X, y_second: Any = Y, preprocessing: Any = None) -> Dat
     return DataSet("fruit", "Fruit", domains, preprocessing, Provenance("nobody"))
 
 
-def test_domains_go_by_both_names() -> None:
+def test_domains_are_found_by_letter_and_name() -> None:
     data = make()
     assert data["A"] is data["apples"]
     assert list(data) == ["A", "B"]
@@ -28,7 +28,7 @@ def test_domains_go_by_both_names() -> None:
         data["C"]
 
 
-def test_pairs_go_by_several_spellings() -> None:
+def test_pair_accepts_several_spellings() -> None:
     data = make(X + 1)
     for pair in (data.pair("A-B"), data.pair("A>B"), data.pair("A", "bananas")):
         np.testing.assert_array_equal(pair.X_source, X)
@@ -37,7 +37,7 @@ def test_pairs_go_by_several_spellings() -> None:
         data.pair("A-A")
 
 
-def test_preprocessing_sees_both_domains_and_can_be_left_out() -> None:
+def test_preprocessing_uses_both_domains_and_is_optional() -> None:
     data = make(10 * X, preprocessing=JointStdScaler())
     pair = data.pair("A-B")
     deviation = np.concatenate([X, 10 * X]).std(axis=0)
@@ -46,14 +46,14 @@ def test_preprocessing_sees_both_domains_and_can_be_left_out() -> None:
     np.testing.assert_array_equal(data.pair("A-B", preprocess=False).X_target, 10 * X)
 
 
-def test_a_domain_without_labels_can_only_be_a_target() -> None:
+def test_unlabelled_domain_can_only_be_target() -> None:
     data = make(y_second=None)
     assert data.pair("A-B").y_target is None
     with pytest.raises(ValueError, match="bananas has no labels: it can be a target"):
         data.pair("B-A")
 
 
-def test_the_checksum_is_that_of_the_content() -> None:
+def test_checksum_depends_on_content_only() -> None:
     whole = make(X)
     assert whole.checksum == make(X.astype(np.float32)).checksum
     assert make(sp.csr_array(X)).checksum == make(sp.csr_array(X.astype(np.float32))).checksum

@@ -9,7 +9,7 @@ from adrem import AdREM
 from adrem.datasets import load_digits_shift
 
 
-def test_source_and_target_are_other_rows() -> None:
+def test_digits_source_and_target_rows_are_disjoint() -> None:
     data = load_digits_shift()
     original, labels = load_digits(return_X_y=True)
     assert len(data.y_source) + len(data.y_target) == len(labels)
@@ -21,7 +21,7 @@ def test_source_and_target_are_other_rows() -> None:
     assert not source & target
 
 
-def test_pixels_lie_between_paper_and_ink_and_the_seed_is_the_noises() -> None:
+def test_digits_pixels_are_in_range_and_seeded() -> None:
     one, same, other = load_digits_shift(), load_digits_shift(), load_digits_shift(random_state=1)
     assert one.X_target.min() == 0.0
     assert one.X_target.max() <= 1.0
@@ -30,7 +30,7 @@ def test_pixels_lie_between_paper_and_ink_and_the_seed_is_the_noises() -> None:
     assert not np.array_equal(one.X_target, other.X_target)
 
 
-def test_the_change_costs_ten_points_and_adapting_wins_them_back() -> None:
+def test_digits_shift_costs_ten_points_that_adapting_regains() -> None:
     data = load_digits_shift()
     linear = LinearSVC(loss="hinge", C=1.0, fit_intercept=False, random_state=0, max_iter=100_000)
     at_home = cross_val_score(linear, data.X_source, data.y_source, cv=3).mean()

@@ -25,7 +25,7 @@ HALF = len(WHOLE) // 64 * 32
 
 
 class Server:
-    """A server on this machine that behaves as it is told, one way for each request, the last one for all others."""
+    """A local server that handles each request with the next function of `ways`, and repeats the last one."""
 
     def __init__(self) -> None:
         self.ways: list[Callable[[BaseHTTPRequestHandler], None]] = []
@@ -57,7 +57,7 @@ class Server:
 
 
 def whole(request: BaseHTTPRequestHandler, content: bytes = WHOLE) -> None:
-    """As a good server does: from where it is asked."""
+    """Send the whole file, or the rest from the requested position."""
     begin = int((request.headers.get("Range") or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
     if begin >= len(content):
         request.send_error(416)
@@ -70,7 +70,7 @@ def whole(request: BaseHTTPRequestHandler, content: bytes = WHOLE) -> None:
     request.wfile.write(content[begin:])
 
 
-def whole_whatever_is_asked(request: BaseHTTPRequestHandler) -> None:
+def whole_ignoring_range(request: BaseHTTPRequestHandler) -> None:
     request.send_response(200)
     request.send_header("Content-Length", str(len(WHOLE)))
     request.end_headers()
@@ -84,7 +84,7 @@ def cut_off(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(WHOLE[:HALF])
 
 
-def not_there(request: BaseHTTPRequestHandler) -> None:
+def not_found(request: BaseHTTPRequestHandler) -> None:
     request.send_error(404)
 
 
@@ -97,7 +97,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     running = Server()
     accept_any_content(monkeypatch, NAME)
     point_at(monkeypatch, running.url)
-    monkeypatch.setattr(_fetch, "CHUNK", 32)  # what is read at a time is small beside the small file
+    monkeypatch.setattr(_fetch, "CHUNK", 32)  # small relative to the small file
     yield running
     running.close()
 
@@ -123,7 +123,7 @@ def left_in(home: Path) -> dict[str, int]:
     return {str(p.relative_to(home)): p.stat().st_size for p in home.rglob("*") if p.is_file()}
 
 
-def test_a_whole_file_is_put_in_its_place(server: Server, tmp_path: Path) -> None:
+def test_fetch_stores_a_complete_file(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     seen: list[tuple[str, int, int | None]] = []
     folder = fetch(NAME, tmp_path, report=lambda *event: seen.append(event))
@@ -135,7 +135,7 @@ def test_a_whole_file_is_put_in_its_place(server: Server, tmp_path: Path) -> Non
     assert len(server.ranges) == 1
 
 
-def test_what_was_cut_off_goes_on(server: Server, tmp_path: Path) -> None:
+def test_fetch_resumes_a_partial_download(server: Server, tmp_path: Path) -> None:
     server.ways = [cut_off, whole]
     with pytest.raises(DownloadError, match="Run it again to resume the download"):
         fetch(NAME, tmp_path)
@@ -145,15 +145,15 @@ def test_what_was_cut_off_goes_on(server: Server, tmp_path: Path) -> None:
     assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
 
 
-def test_a_server_that_cannot_go_on_starts_over(server: Server, tmp_path: Path) -> None:
-    server.ways = [cut_off, whole_whatever_is_asked]
+def test_fetch_restarts_if_server_ignores_range(server: Server, tmp_path: Path) -> None:
+    server.ways = [cut_off, whole_ignoring_range]
     with pytest.raises(DownloadError):
         fetch(NAME, tmp_path)
     fetch(NAME, tmp_path)
     assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
 
 
-def test_a_part_longer_than_the_file_starts_over(server: Server, tmp_path: Path) -> None:
+def test_fetch_restarts_if_partial_file_is_too_long(server: Server, tmp_path: Path) -> None:
     part = tmp_path / ".incoming" / NAME / f"{FILE}.part"
     part.parent.mkdir(parents=True)
     part.write_bytes(WHOLE + b"more")
@@ -165,12 +165,12 @@ def test_a_part_longer_than_the_file_starts_over(server: Server, tmp_path: Path)
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        (not_there, "the server answers 404"),
+        (not_found, "the server answers 404"),
         (cut_off, "cut off"),
         (wrong_bytes, "are not amazon-reviews.*can't be read"),
     ],
 )
-def test_each_failure_says_what_happened_and_which_file_to_put_where(
+def test_download_error_names_cause_and_file(
     way: Callable[[BaseHTTPRequestHandler], None], message: str, server: Server, tmp_path: Path
 ) -> None:
     server.ways = [way]
@@ -180,7 +180,7 @@ def test_each_failure_says_what_happened_and_which_file_to_put_where(
     assert not (tmp_path / NAME / FILE).exists()
 
 
-def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
+def test_wrong_content_is_deleted(server: Server, tmp_path: Path) -> None:
     server.ways = [wrong_bytes]
     with pytest.raises(DownloadError):
         fetch(NAME, tmp_path)
@@ -190,7 +190,7 @@ def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
     assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
 
 
-def test_a_known_checksum_is_compared(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_checks_the_published_checksum(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(monkeypatch, server.url, sha256="0" * 64)
     server.ways = [whole]
     with pytest.raises(DownloadError, match="does not have the published checksum"):
@@ -201,7 +201,7 @@ def test_a_known_checksum_is_compared(server: Server, tmp_path: Path, monkeypatc
     assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
 
 
-def test_a_server_that_stalls_is_given_up_and_what_came_is_kept(server: Server, tmp_path: Path) -> None:
+def test_stalled_download_times_out_and_resumes(server: Server, tmp_path: Path) -> None:
     server.ways = [stalling(server), whole]
     with pytest.raises(DownloadError, match=r"timed out|in time"):
         fetch(NAME, tmp_path, timeout=0.3)
@@ -210,20 +210,20 @@ def test_a_server_that_stalls_is_given_up_and_what_came_is_kept(server: Server, 
     assert server.ranges[-1] == f"bytes={HALF}-"
 
 
-def test_the_next_address_is_tried(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_tries_the_next_address(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(monkeypatch, "http://127.0.0.1:9/nobody", server.url)
     server.ways = [whole]
     fetch(NAME, tmp_path)
     assert left_in(tmp_path) == {f"{NAME}/{FILE}": len(WHOLE)}
 
 
-def test_no_connection_names_every_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_error_lists_all_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(monkeypatch, "http://127.0.0.1:9/one", "http://127.0.0.1:9/two")
     with pytest.raises(DownloadError, match=r"(?s)9/one: no connection.*9/two: no connection"):
         fetch(NAME, tmp_path)
 
 
-def test_an_archive_brings_all_files(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_extracts_all_files_of_archive(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for file, content in make_files("amazon-400").items():
@@ -236,21 +236,21 @@ def test_an_archive_brings_all_files(server: Server, tmp_path: Path, monkeypatch
     assert len(load("amazon-400", tmp_path)) == 4
 
 
-def test_without_an_address_it_says_so_and_what_to_do(tmp_path: Path) -> None:
+def test_fetch_without_address_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(
         DownloadError, match=r"(?s)no download address is known.*office-31-resnet50/amazon\.npz.*ResNet-50"
     ):
         fetch("office-31-resnet50", tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_is_named(server: Server, tmp_path: Path) -> None:
+def test_unwritable_data_folder_raises_download_error(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     (tmp_path / NAME).write_text("a file where the folder should be")
     with pytest.raises(DownloadError, match="can't be written"):
         fetch(NAME, tmp_path)
 
 
-def test_a_place_that_takes_no_download_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
+def test_unwritable_incoming_folder_raises_one_line_error(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     (tmp_path / ".incoming").write_text("a file where the folder should be")
     with pytest.raises(DownloadError, match=r"can't be written: .*\. Pass another data_home\.$") as caught:
@@ -258,8 +258,8 @@ def test_a_place_that_takes_no_download_is_told_in_a_line(server: Server, tmp_pa
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_no_room_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk_raises_one_line_error(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     part = tmp_path / ".incoming" / NAME / f"{FILE}.part"
     part.parent.mkdir(parents=True)
@@ -272,7 +272,7 @@ def test_no_room_is_told_in_a_line(server: Server, tmp_path: Path) -> None:
     assert len(server.ranges) == 1
 
 
-def test_what_killed_downloads_have_left_is_removed_in_the_end(server: Server, tmp_path: Path) -> None:
+def test_fetch_removes_leftovers_of_killed_downloads(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     for name in (NAME, "another"):
         (tmp_path / ".incoming" / name).mkdir(parents=True)
@@ -282,7 +282,7 @@ def test_what_killed_downloads_have_left_is_removed_in_the_end(server: Server, t
     assert not (tmp_path / ".incoming" / NAME).exists()
 
 
-def test_made_data_sets_are_always_there(tmp_path: Path) -> None:
+def test_generated_data_sets_need_no_download(tmp_path: Path) -> None:
     fetch("digits-shift", tmp_path)
     assert left_in(tmp_path) == {}
 
@@ -292,7 +292,7 @@ def busy(request: BaseHTTPRequestHandler) -> None:
 
 
 def called_compressed(request: BaseHTTPRequestHandler) -> None:
-    """As some servers do for a .tar.gz, which is to stay as it is."""
+    """Declare a .tar.gz as Content-Encoding: gzip, as some servers do; it must not be unpacked."""
     request.send_response(200)
     request.send_header("Content-Encoding", "x-gzip")
     request.send_header("Content-Length", str(len(WHOLE)))
@@ -300,7 +300,7 @@ def called_compressed(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(WHOLE)
 
 
-def test_a_server_that_is_busy_for_a_while_costs_nothing(server: Server, tmp_path: Path) -> None:
+def test_busy_server_keeps_the_partial_file(server: Server, tmp_path: Path) -> None:
     server.ways = [cut_off, busy, whole]
     for _ in range(2):
         with pytest.raises(DownloadError):
@@ -309,13 +309,13 @@ def test_a_server_that_is_busy_for_a_while_costs_nothing(server: Server, tmp_pat
     assert server.ranges == [None, f"bytes={HALF}-", f"bytes={HALF}-"]
 
 
-def test_an_archive_that_is_called_a_compressed_transfer_arrives_as_it_is(server: Server, tmp_path: Path) -> None:
+def test_content_encoding_gzip_keeps_archive_bytes(server: Server, tmp_path: Path) -> None:
     server.ways = [called_compressed]
     fetch(NAME, tmp_path)
     assert (tmp_path / NAME / FILE).read_bytes() == WHOLE
 
 
-def test_what_is_there_and_damaged_is_not_replaced_but_told(server: Server, tmp_path: Path) -> None:
+def test_damaged_existing_file_is_not_overwritten(server: Server, tmp_path: Path) -> None:
     server.ways = [whole]
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / FILE).write_bytes(WHOLE[:HALF])
@@ -325,7 +325,7 @@ def test_what_is_there_and_damaged_is_not_replaced_but_told(server: Server, tmp_
     assert server.ranges == []
 
 
-def test_an_archive_that_lacks_files_is_told_in_terms_of_the_right_folder(
+def test_incomplete_archive_error_names_the_data_folder(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     buffer = io.BytesIO()

@@ -58,14 +58,14 @@ def check(data: DataSet) -> None:
 
 
 @pytest.mark.parametrize("form", WRITERS)
-def test_every_form_gives_the_same_object(form: str, tmp_path: Path) -> None:
+def test_all_file_forms_give_equal_data_sets(form: str, tmp_path: Path) -> None:
     data = load_folder(write(tmp_path / "mine", form))
     check(data)
     assert data.name == "mine"
     assert len(data.provenance.files) == 2
 
 
-def test_forms_can_be_mixed_and_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_mixed_forms_load_and_other_files_are_ignored(tmp_path: Path) -> None:
     WRITERS["npz"](tmp_path / "old.npz", TABLES["old"])
     WRITERS["mat"](tmp_path / "new.mat", TABLES["new"])
     (tmp_path / "README.md").write_text("hello")
@@ -89,7 +89,7 @@ def test_sparse_files_get_the_same_width(tmp_path: Path) -> None:
     assert data["new"].X.shape == data["old"].X.shape == (30, 4)
 
 
-def test_a_domain_without_labels_is_a_target(tmp_path: Path) -> None:
+def test_unlabelled_domain_serves_as_target(tmp_path: Path) -> None:
     frame(TABLES["old"]).write_csv(tmp_path / "old.csv")
     frame(TABLES["new"]).drop("label").write_csv(tmp_path / "new.csv")
     data = load_folder(tmp_path, preprocessing=JointStdScaler())
@@ -98,7 +98,7 @@ def test_a_domain_without_labels_is_a_target(tmp_path: Path) -> None:
     assert np.mean(model.transduction_ == Y) > 0.8
 
 
-def test_labels_may_be_words_under_any_name(tmp_path: Path) -> None:
+def test_string_labels_and_label_name_are_supported(tmp_path: Path) -> None:
     words = pl.Series("kind", np.array(["cat", "dog", "emu"])[Y])
     for name, X in TABLES.items():
         frame(X).drop("label").with_columns(words).write_csv(tmp_path / f"{name}.csv")
@@ -107,26 +107,26 @@ def test_labels_may_be_words_under_any_name(tmp_path: Path) -> None:
     AdREM(C=1.0, n_estimators=1).fit(data["old"].X, data["old"].y, X_target=data["new"].X)
 
 
-def test_too_few_files(tmp_path: Path) -> None:
+def test_empty_folder_raises_error(tmp_path: Path) -> None:
     with pytest.raises(DataNotFoundError, match=r"has 0 file\(s\) with the suffixes .csv"):
         load_folder(tmp_path)
 
 
-def test_two_files_of_one_name(tmp_path: Path) -> None:
+def test_duplicate_domain_names_raise_error(tmp_path: Path) -> None:
     write(tmp_path, "npz")
     WRITERS["mat"](tmp_path / "old.mat", TABLES["old"])
     with pytest.raises(ValueError, match="several files named 'old'"):
         load_folder(tmp_path)
 
 
-def test_words_among_the_features_are_named(tmp_path: Path) -> None:
+def test_non_numeric_features_are_named(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     frame(TABLES["old"]).with_columns(pl.lit("red").alias("colour")).write_csv(tmp_path / "old.csv")
     with pytest.raises(ValueError, match=r"old\.csv: columns \['colour'\] do not hold numbers"):
         load_folder(tmp_path)
 
 
-def test_other_columns_are_named(tmp_path: Path) -> None:
+def test_different_column_names_are_named(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     frame(TABLES["old"]).rename({"f1": "g1"}).write_csv(tmp_path / "old.csv")
     with pytest.raises(
@@ -135,15 +135,15 @@ def test_other_columns_are_named(tmp_path: Path) -> None:
         load_folder(tmp_path)
 
 
-def test_other_numbers_of_columns(tmp_path: Path) -> None:
+def test_different_column_counts_raise_error(tmp_path: Path) -> None:
     write(tmp_path, "npz")
     np.savez(tmp_path / "old.npz", x=np.eye(30), y=Y)
     with pytest.raises(DamagedDataError, match="old has 30 columns, new has 4"):
         load_folder(tmp_path)
 
 
-@pytest.mark.parametrize("form", ["parquet", "npz", "mat", "csr.npz"])  # lines of text can be cut without a trace
-def test_a_cut_file_is_named(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["parquet", "npz", "mat", "csr.npz"])  # a cut in a text file can't be detected
+def test_truncated_file_is_named(form: str, tmp_path: Path) -> None:
     write(tmp_path, form)
     path = tmp_path / f"old.{form.rpartition('.')[2]}"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 1])
@@ -151,7 +151,7 @@ def test_a_cut_file_is_named(form: str, tmp_path: Path) -> None:
         load_folder(tmp_path)
 
 
-def test_missing_values_are_refused(tmp_path: Path) -> None:
+def test_missing_values_are_rejected(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     (tmp_path / "old.csv").write_text("f0,f1,f2,f3,label\n1,2,3,4,0\n1,,3,4,1\n")
     with pytest.raises(DamagedDataError, match=r"old\.csv: columns \['f1'\] have missing values"):
@@ -159,8 +159,8 @@ def test_missing_values_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lines", [("0:1 2:5", "2:2"), ("1:1 3:5", "3:2")])
-def test_svmlight_files_count_their_columns_alike(lines: tuple[str, str], tmp_path: Path) -> None:
-    """The second file has no first column, and does not say whether it counts from 0 or 1."""
+def test_svmlight_files_share_the_index_base(lines: tuple[str, str], tmp_path: Path) -> None:
+    """The second file has no entry in the first column, so that alone it does not show whether indices start at 0."""
     for name, line in zip(("new", "old"), lines, strict=True):
         (tmp_path / f"{name}.svm").write_text(f"0 {line}\n1 {line}\n")
     data = load_folder(tmp_path)
@@ -168,21 +168,21 @@ def test_svmlight_files_count_their_columns_alike(lines: tuple[str, str], tmp_pa
     np.testing.assert_array_equal(data["old"].X.toarray(), [[0, 0, 2]] * 2)
 
 
-def test_sparse_archives_say_their_width_and_it_must_be_the_same(tmp_path: Path) -> None:
+def test_sparse_archives_must_have_equal_width(tmp_path: Path) -> None:
     write(tmp_path, "csr.npz")
     write_csr(tmp_path / "old.npz", np.pad(TABLES["old"], ((0, 0), (0, 3))))
     with pytest.raises(DamagedDataError, match="old has 7 columns, new has 4"):
         load_folder(tmp_path)
 
 
-def test_a_sparse_matrix_of_another_form_is_not_taken_for_csr(tmp_path: Path) -> None:
+def test_non_csr_matrix_is_rejected(tmp_path: Path) -> None:
     write(tmp_path, "csr.npz")
     sp.save_npz(tmp_path / "old.npz", sp.csc_matrix(np.triu(np.ones((4, 4)))))
     with pytest.raises(DamagedDataError, match=r"old\.npz holds a sparse matrix that is not CSR"):
         load_folder(tmp_path)
 
 
-def test_names_may_have_hyphens(tmp_path: Path) -> None:
+def test_domain_names_may_contain_hyphens(tmp_path: Path) -> None:
     for name, X in TABLES.items():
         WRITERS["npz"](tmp_path / f"{name}-shop.npz", X)
     data = load_folder(tmp_path)
@@ -191,7 +191,7 @@ def test_names_may_have_hyphens(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.pair("old-shop>new-shop").X_target, TABLES["new"])
 
 
-def test_a_type_that_shows_late_is_read(tmp_path: Path) -> None:
+def test_late_float_in_integer_column_is_read(tmp_path: Path) -> None:
     rows = "".join(f"0,{k % 2}\n" for k in range(150))
     for name in TABLES:
         (tmp_path / f"{name}.csv").write_text(f"f,label\n{rows}0.5,1\n")
@@ -199,7 +199,7 @@ def test_a_type_that_shows_late_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("label", ["", "word"])
-def test_rows_without_a_label_are_told(label: str, tmp_path: Path) -> None:
+def test_rows_without_label_raise_error(label: str, tmp_path: Path) -> None:
     write(tmp_path, "csv")
     other = label or "1"
     (tmp_path / "old.csv").write_text(f"f0,f1,f2,f3,label\n1,2,3,4,{other}\n1,2,3,4,\n")
@@ -207,7 +207,7 @@ def test_rows_without_a_label_are_told(label: str, tmp_path: Path) -> None:
         load_folder(tmp_path)
 
 
-def test_labels_of_a_matlab_cell_array_are_words(tmp_path: Path) -> None:
+def test_matlab_cell_array_labels_become_strings(tmp_path: Path) -> None:
     words = np.array(["cat", "dog", "emu"])[Y]
     for name, X in TABLES.items():
         scipy.io.savemat(tmp_path / f"{name}.mat", {"x": X, "y": words.astype(object)})
@@ -215,7 +215,7 @@ def test_labels_of_a_matlab_cell_array_are_words(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data["old"].y, words)
 
 
-def test_no_folder_and_no_rows(tmp_path: Path) -> None:
+def test_missing_folder_and_empty_file_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(DataNotFoundError, match="There is no folder"):
         load_folder(tmp_path / "nowhere")
     write(tmp_path, "svmlight")
@@ -224,14 +224,14 @@ def test_no_folder_and_no_rows(tmp_path: Path) -> None:
         load_folder(tmp_path)
 
 
-def test_without_polars_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_polars_raises_install_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "csv")
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match=r"polars: pip install 'adrem\[cli\]'"):
         load_folder(tmp_path)
 
 
-def test_a_label_that_no_file_has_is_told(tmp_path: Path) -> None:
+def test_unknown_label_column_raises_error(tmp_path: Path) -> None:
     write(tmp_path, "csv")
     with pytest.raises(ValueError, match=r"No file in .* has a column 'lable'"):
         load_folder(tmp_path, label="lable")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.parametrize("name", FILE_SETS)
-def test_the_published_forms_are_read(name: str, tmp_path: Path) -> None:
+def test_published_file_formats_are_read(name: str, tmp_path: Path) -> None:
     data = load(name, make_home(tmp_path, (name,)), verify=False)
     assert [domain.name for domain in data.domains.values()] == list(REGISTRY[name].domains.values())
     for domain in data.domains.values():
@@ -32,7 +32,7 @@ def test_the_published_forms_are_read(name: str, tmp_path: Path) -> None:
     assert set(data.provenance.files) == set(files_of(name))
 
 
-def test_reviews_share_their_columns_and_keep_their_terms(tmp_path: Path) -> None:
+def test_reviews_share_columns_and_keep_terms(tmp_path: Path) -> None:
     data = load("amazon-reviews", make_home(tmp_path, ("amazon-reviews",)), verify=False)
     names = data.feature_names
     assert names is not None
@@ -46,13 +46,13 @@ def test_reviews_share_their_columns_and_keep_their_terms(tmp_path: Path) -> Non
     assert set(books.y[bad]) == {"negative"}
 
 
-def test_labels_of_features_are_the_names_of_their_classes(tmp_path: Path) -> None:
+def test_labels_are_class_names(tmp_path: Path) -> None:
     data = load("office-31-resnet50", make_home(tmp_path, ("office-31-resnet50",)), verify=False)
     assert data.classes.tolist() == ["apple", "bike", "cup"]
     assert data["A"].X.dtype == np.float32
 
 
-def test_files_are_found_inside_the_archive_that_mirrors_carry(tmp_path: Path) -> None:
+def test_files_are_read_from_mirror_archive(tmp_path: Path) -> None:
     expected = load("amazon-400", make_home(tmp_path / "files", ("amazon-400",)), verify=False)
     folder = tmp_path / "archive" / "amazon-400"
     folder.mkdir(parents=True)
@@ -62,14 +62,14 @@ def test_files_are_found_inside_the_archive_that_mirrors_carry(tmp_path: Path) -
     assert load("amazon-400", tmp_path / "archive", verify=False).checksum == expected.checksum
 
 
-def test_made_data_sets_need_no_files(tmp_path: Path) -> None:
+def test_generated_data_sets_need_no_files(tmp_path: Path) -> None:
     for name in ("digits-shift", "rotated-arcs"):
         data = load(name, tmp_path)
         assert data.pairs == ["S-T", "T-S"]
         assert data.checksum == load(name).checksum
 
 
-def test_where_data_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_home_is_resolved_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_home(tmp_path / "environment", ("amazon-400",))
     make_home(tmp_path / "cache" / "data", ("office-caltech-surf",))
     monkeypatch.setenv("ADREM_CACHE", str(tmp_path / "cache"))
@@ -83,20 +83,20 @@ def test_where_data_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", FILE_SETS)
-def test_what_is_missing_is_named_with_its_place(name: str, tmp_path: Path) -> None:
+def test_missing_files_are_named_with_path(name: str, tmp_path: Path) -> None:
     with pytest.raises(DataNotFoundError) as caught:
         load(name, tmp_path)
     for file in files_of(name):
         assert str(tmp_path / name / file) in str(caught.value)
 
 
-def test_unknown_names_list_the_known_ones() -> None:
+def test_unknown_names_list_the_known_names() -> None:
     with pytest.raises(ValueError, match=r"no data set 'amazon'; the known ones are amazon-reviews, amazon-400"):
         load("amazon")
 
 
 @pytest.mark.parametrize("name", [name for name in FILE_SETS if name != "office-31-decaf"])
-def test_other_content_than_the_published_is_an_error_unless_it_is_wanted(name: str, tmp_path: Path) -> None:
+def test_unpublished_content_raises_error_by_default(name: str, tmp_path: Path) -> None:
     make_home(tmp_path, (name,))
     with pytest.raises(DamagedDataError, match=rf"not the published one: it has rows .*verify {name}"):
         load(name, tmp_path)
@@ -108,7 +108,7 @@ def whole() -> dict[str, dict[str, bytes]]:
 
 
 @given(name=st.sampled_from(FILE_SETS), share=st.floats(0.0, 0.999))
-def test_a_truncated_file_is_a_clear_error(
+def test_truncated_file_raises_damaged_data_error(
     name: str, share: float, whole: dict[str, dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("cut") / name
@@ -120,7 +120,7 @@ def test_a_truncated_file_is_a_clear_error(
 
 
 @given(name=st.sampled_from(FILE_SETS), place=st.floats(0.0, 0.999), flip=st.integers(1, 255))
-def test_an_altered_file_never_ends_in_a_foreign_error(
+def test_altered_file_raises_only_damaged_data_error(
     name: str, place: float, flip: int, whole: dict[str, dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("altered") / name
@@ -147,14 +147,14 @@ def test_an_altered_file_never_ends_in_a_foreign_error(
         ({"fts": np.eye(5), "labels": np.arange(5)}, "do not fit together: different numbers of columns"),
     ],
 )
-def test_files_of_another_shape_say_what_is_wrong(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_unexpected_arrays_raise_descriptive_error(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
     make_home(tmp_path, ("amazon-400",))
     scipy.io.savemat(tmp_path / "amazon-400" / "books_400.mat", arrays)
     with pytest.raises(DamagedDataError, match=message):
         load("amazon-400", tmp_path, verify=False)
 
 
-def test_a_newer_matlab_file_says_how_to_save_it(tmp_path: Path) -> None:
+def test_matlab_7_3_file_raises_conversion_hint(tmp_path: Path) -> None:
     make_home(tmp_path, ("amazon-400",))
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / "amazon-400" / "books_400.mat").write_bytes(header + bytes(600))
@@ -163,7 +163,7 @@ def test_a_newer_matlab_file_says_how_to_save_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["no review at all\n", "the:one #label#:positive\n", "the:1 good:2\n"])
-def test_a_line_that_is_no_review_is_shown(line: str, tmp_path: Path) -> None:
+def test_malformed_review_line_is_quoted(line: str, tmp_path: Path) -> None:
     folder = tmp_path / "amazon-reviews"
     folder.mkdir()
     archive = review_archive(np.random.RandomState(0), extra=line)
@@ -172,28 +172,28 @@ def test_a_line_that_is_no_review_is_shown(line: str, tmp_path: Path) -> None:
         load("amazon-reviews", tmp_path, verify=False)
 
 
-def test_labels_outside_the_classes_are_refused(tmp_path: Path) -> None:
+def test_label_positions_outside_classes_are_rejected(tmp_path: Path) -> None:
     make_home(tmp_path, ("office-31-resnet50",))
     np.savez(tmp_path / "office-31-resnet50" / "dslr.npz", x=np.eye(3), y=[0, 1, 7], classes=["a", "b"])
     with pytest.raises(DamagedDataError, match=r"dslr\.npz: `y` must hold positions in the list"):
         load("office-31-resnet50", tmp_path, verify=False)
 
 
-def test_an_archive_that_hides_a_pickle_is_not_opened(tmp_path: Path) -> None:
+def test_archive_with_pickled_objects_is_rejected(tmp_path: Path) -> None:
     make_home(tmp_path, ("office-31-resnet50",))
     np.savez(tmp_path / "office-31-resnet50" / "dslr.npz", x=np.array([{}], dtype=object), y=[0])
     with pytest.raises(DamagedDataError, match=r"dslr\.npz: `x` holds Python objects"):
         load("office-31-resnet50", tmp_path, verify=False)
 
 
-def test_every_entry_says_who_made_it_and_how_it_is_scaled() -> None:
+def test_registry_entries_have_citation_and_scaling() -> None:
     for entry in DATA_SETS:
         assert entry.citation
         assert entry.make is not None or (entry.files and entry.read is not None and entry.scaling)
         assert all(len(sha) == 64 for file in entry.files for sha in file.sha256)
 
 
-def test_a_pair_is_ready_to_learn_from(tmp_path: Path) -> None:
+def test_pair_is_scaled_and_learnable(tmp_path: Path) -> None:
     data = load("office-caltech-surf", make_home(tmp_path, ("office-caltech-surf",)), verify=False)
     pair = data.pair("A-W")
     np.testing.assert_allclose(pair.X_source.mean(axis=0), 0.0, atol=1e-12)

@@ -38,7 +38,7 @@ def check(tables: dict[str, Table]) -> None:
     assert tables["b"].feature_names == ["good", "not good", "é:x"]
 
 
-def test_the_same_bytes_are_parsed_once(cache: Path) -> None:
+def test_equal_keys_are_parsed_once(cache: Path) -> None:
     parse = Parser()
     for _ in range(3):
         check(parsed_once("name", "k" * 64, parse))
@@ -48,7 +48,7 @@ def test_the_same_bytes_are_parsed_once(cache: Path) -> None:
     assert parse.calls == 2
 
 
-def test_keys_that_begin_alike_are_told_apart(cache: Path) -> None:
+def test_keys_with_equal_prefix_are_distinguished(cache: Path) -> None:
     parse = Parser()
     parsed_once("name", "k" * 64, parse)
     parsed_once("name", "k" * 16 + "j" * 48, parse)
@@ -57,7 +57,7 @@ def test_keys_that_begin_alike_are_told_apart(cache: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", None])
-def test_a_damaged_cache_is_made_again(cache: Path, damage: bytes | None) -> None:
+def test_damaged_cache_file_is_rebuilt(cache: Path, damage: bytes | None) -> None:
     parse = Parser()
     parsed_once("name", "k" * 64, parse)
     (path,) = cache.iterdir()
@@ -67,7 +67,7 @@ def test_a_damaged_cache_is_made_again(cache: Path, damage: bytes | None) -> Non
     assert parse.calls == 2
 
 
-def test_a_cache_that_cannot_be_written_only_costs_time(cache: Path) -> None:
+def test_unwritable_cache_falls_back_to_parsing(cache: Path) -> None:
     cache.write_text("a file where the folder should be")
     parse = Parser()
     check(parsed_once("name", "k" * 64, parse))
@@ -75,7 +75,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(cache: Path) -> None:
     assert parse.calls == 2
 
 
-def test_an_older_form_is_made_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_cache_version_is_rebuilt(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parse = Parser()
     parsed_once("name", "k" * 64, parse)
     monkeypatch.setattr(_parsed, "VERSION", _parsed.VERSION + 1)

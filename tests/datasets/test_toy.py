@@ -13,7 +13,7 @@ def angles(X: Any) -> Any:
     return np.rad2deg(np.arctan2(X[:, 1], X[:, 0])) % 360
 
 
-def test_arcs_are_those_of_the_paper() -> None:
+def test_arcs_equal_the_papers_description() -> None:
     data = make_rotated_arcs(4000, 4000, random_state=0)
     source, target = angles(data.X_source), angles(data.X_target)
     for label, first in ((1, 50), (0, 230)):
@@ -26,16 +26,16 @@ def test_arcs_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("make", [make_rotated_arcs, make_imbalanced_arcs])
-def test_a_seed_fixes_the_points(make: Any) -> None:
+def test_random_state_fixes_the_points(make: Any) -> None:
     one, same, other = make(random_state=0), make(random_state=0), make(random_state=1)
     np.testing.assert_array_equal(one.X_target, same.X_target)
     assert not np.array_equal(one.X_target, other.X_target)
-    state = str(np.random.get_state(legacy=False))  # noqa: NPY002 - it is what must not change
+    state = str(np.random.get_state(legacy=False))  # noqa: NPY002 - must not change
     make()
     assert str(np.random.get_state(legacy=False)) == state  # noqa: NPY002
 
 
-def test_minority_is_a_share() -> None:
+def test_minority_sets_the_class_share() -> None:
     assert make_imbalanced_arcs(10, 100, minority=0.1, random_state=0).y_target.sum() == 10
     with pytest.raises(ValueError, match="minority must lie between 0 and 1"):
         make_imbalanced_arcs(minority=1.0)
@@ -49,7 +49,7 @@ def run(data: DomainPair, sampling: Any, seed: int) -> tuple[float, float, float
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_without_balance_a_lower_loss_and_a_lower_accuracy(seed: int) -> None:
+def test_random_sampling_lowers_loss_and_accuracy(seed: int) -> None:
     data = make_imbalanced_arcs(200, 200, random_state=seed)
     accuracy, loss, balanced_loss = run(data, "balanced", seed)
     other_accuracy, other_loss, other_balanced_loss = run(data, "random", seed)
@@ -59,7 +59,7 @@ def test_without_balance_a_lower_loss_and_a_lower_accuracy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_on_the_rotated_arcs_accuracy_rises_and_loss_falls(seed: int) -> None:
+def test_rotated_arcs_raise_accuracy_and_lower_loss(seed: int) -> None:
     data = make_rotated_arcs(200, 200, random_state=seed)
     model = AdREM(n_estimators=1, random_state=seed).fit(data.X_source, data.y_source, X_target=data.X_target)
     assert np.mean(model.transduction_ == data.y_target) > 0.99

@@ -16,7 +16,7 @@ NAME = "amazon-400"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of small files that the registry takes for the published ones."""
+    """A folder of small files whose checksums are in the registry."""
     make_home(tmp_path, (NAME,))
     accept_any_content(monkeypatch, NAME)
     data = load(NAME, tmp_path)
@@ -25,24 +25,24 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_published_files_are_ok(home: Path) -> None:
+def test_verify_accepts_published_files(home: Path) -> None:
     status, findings = verify(NAME, home)
     assert status == "ok"
     assert len(findings) == 5
     assert all(finding.endswith("as published") for finding in findings)
 
 
-def test_the_same_content_in_another_file_is_ok(home: Path) -> None:
+def test_verify_accepts_equal_content_in_different_bytes(home: Path) -> None:
     path = home / NAME / "books_400.mat"
     content = bytearray(path.read_bytes())
-    content[20] ^= 1  # in the text at the beginning of a MATLAB file, which says when it was made
+    content[20] ^= 1  # in the text header of a MATLAB file, which holds the creation date
     path.write_bytes(bytes(content))
     status, findings = verify(NAME, home)
     assert status == "ok"
     assert "books_400.mat: the checksum differs" in findings[0]
 
 
-def test_other_content_is_damaged_and_the_file_is_named(home: Path) -> None:
+def test_verify_names_the_file_with_other_content(home: Path) -> None:
     (home / NAME / "books_400.mat").write_bytes(make_files(NAME)["dvd_400.mat"])
     status, findings = verify(NAME, home)
     assert status == "damaged"
@@ -50,7 +50,7 @@ def test_other_content_is_damaged_and_the_file_is_named(home: Path) -> None:
     assert "its content has the checksum" in findings[-1]
 
 
-def test_a_cut_file_is_damaged(home: Path) -> None:
+def test_verify_reports_truncated_file_as_damaged(home: Path) -> None:
     path = home / NAME / "books_400.mat"
     path.write_bytes(path.read_bytes()[:300])
     status, findings = verify(NAME, home)
@@ -58,7 +58,7 @@ def test_a_cut_file_is_damaged(home: Path) -> None:
     assert "books_400.mat can't be read" in findings[-1]
 
 
-def test_missing_and_unknown_and_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_reports_missing_unknown_and_generated_data(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert verify("office-caltech-surf", home).status == "missing"
     assert verify("digits-shift", home).status == "ok"
     accept_any_content(monkeypatch, NAME)

@@ -1,4 +1,4 @@
-"""An accuracy without labels, and bounds that hold it."""
+"""Tests of `estimate_accuracy`: an accuracy estimate without target labels, with bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 
 
 def overlapping(spread: float, seed: int, n_classes: int = 3) -> DomainPair:
-    """Classes that overlap the more the larger the spread, and a target that is moved a little."""
+    """Classes whose overlap grows with the spread, and a slightly shifted target."""
     rng = np.random.RandomState(seed)
     y = np.arange(600) % n_classes
     centres = 3.0 * np.eye(n_classes, 8)
@@ -35,8 +35,8 @@ def judged(data: DomainPair, model: Any = None, **params: Any) -> tuple[float, A
     return float(np.mean(model.transduction_ == data.y_target)), found
 
 
-def test_it_is_near_the_truth_from_easy_to_hard() -> None:
-    """What the domains share is learnt: then the truth is found within a few points, whatever it is."""
+def test_estimate_is_close_from_easy_to_hard() -> None:
+    """The estimate is within a few points of the true accuracy, whether that is high or low."""
     for n_classes in (2, 3):
         found = [judged(overlapping(spread, seed, n_classes)) for spread in (0.5, 1.5, 3.0, 5.0) for seed in range(3)]
         errors = [abs(estimate.accuracy - truth) for truth, estimate in found]
@@ -47,7 +47,7 @@ def test_it_is_near_the_truth_from_easy_to_hard() -> None:
         assert np.mean(held) >= 0.9
 
 
-def test_digits_through_a_poor_camera() -> None:
+def test_estimate_interval_covers_digits_accuracy() -> None:
     truth, found = judged(load_digits_shift(), AdREM(C=0.1, n_estimators=3, random_state=0))
     assert found.low <= truth <= found.high
     assert found.high - found.low < 0.25
@@ -55,12 +55,12 @@ def test_digits_through_a_poor_camera() -> None:
 
 @pytest.mark.parametrize("name", ["SourceOnly", "CORAL", "HardEM", "SoftEM", "DASVM"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_baselines_can_be_judged_too(name: str, n_classes: int) -> None:
+def test_estimate_is_close_for_baselines(name: str, n_classes: int) -> None:
     truth, found = judged(overlapping(1.5, 0, n_classes), getattr(baselines, name)(C=0.01))
     assert abs(found.accuracy - truth) < 0.08
 
 
-def test_sparse_rows_kernels_and_options() -> None:
+def test_estimate_supports_sparse_rows_kernels_and_options() -> None:
     data = overlapping(1.5, 0)
     dense = judged(data)[1]
     sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_array(data.X_target))
@@ -69,7 +69,7 @@ def test_sparse_rows_kernels_and_options() -> None:
     assert abs(found.accuracy - truth) < 0.08
 
 
-def test_the_model_is_left_as_it_was() -> None:
+def test_estimate_leaves_the_model_unchanged() -> None:
     data = overlapping(1.5, 0)
     model = AdREM(C=[0.01, 0.1], n_estimators=3, random_state=0)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -80,7 +80,7 @@ def test_the_model_is_left_as_it_was() -> None:
     assert model.get_params() == params
 
 
-def test_too_few_rows_are_refused() -> None:
+def test_estimate_rejects_too_few_rows() -> None:
     data = make_blobs_shift()
     few = data._replace(X_target=data.X_target[:2], y_target=data.y_target[:2])
     model = AdREM(C=0.1, n_estimators=2, random_state=0)
@@ -92,20 +92,20 @@ def test_too_few_rows_are_refused() -> None:
         check_rows(np.array(["a", "a", "a", "b"]), 9)
 
 
-def test_what_does_not_adapt_does_not_drift() -> None:
+def test_source_only_has_no_drift() -> None:
     data = overlapping(1.5, 0)
-    # The same trainings, each within its tolerance: a row of 600 or two.
+    # Equal trainings within the tolerance may differ in one or two of 600 rows.
     assert abs(judged(data, baselines.SourceOnly(C=0.01))[1].drift) < 0.005
 
 
-def test_more_neighbours_than_a_fold_has_are_fewer_there() -> None:
+def test_estimate_limits_neighbors_to_fold_size() -> None:
     data = overlapping(1.5, 0)
     truth, found = judged(data, neighbors=500)
     assert abs(found.accuracy - truth) < 0.1
 
 
 @given(st.floats(0.0, 1.0), st.integers(1, 10**6))
-def test_bounds_hold_the_estimate(accuracy: float, n_rows: int) -> None:
+def test_bounds_contain_the_estimate(accuracy: float, n_rows: int) -> None:
     found = _with_bounds(accuracy, n_rows, confidence=0.0, drift=0.0, difference_of_confidences=0.0)
     assert 0.0 <= found.low <= found.accuracy <= found.high <= 1.0
     assert found.low < found.high

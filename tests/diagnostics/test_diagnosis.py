@@ -1,4 +1,4 @@
-"""What is said of a model without labels of its target is true, and all of it can be written down."""
+"""Tests of `diagnose`: its figures are correct, deterministic and JSON-serializable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fitted(data: DomainPair, model: Any = None) -> Any:
     return (model or AdREM(random_state=0)).fit(data.X_source, data.y_source, X_target=data.X_target)
 
 
-def test_what_is_counted_adds_up(blobs: DomainPair) -> None:
+def test_diagnosis_counts_are_consistent(blobs: DomainPair) -> None:
     model = fitted(blobs)
     found = diagnose(model, blobs.X_source, blobs.y_source, blobs.X_target)
     before = SourceOnly(C=model.C_).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target).transduction_
@@ -38,14 +38,14 @@ def test_what_is_counted_adds_up(blobs: DomainPair) -> None:
     assert sum(b.changed for b in found.bins) == found.n_changed
     assert len(found.bins) == len(found.members) == 11
     assert found.bins[-1].kept + found.bins[-1].changed == np.count_nonzero(model.vote_share_.max(axis=1) == 1.0)
-    # Each member's agreement with the vote, averaged, is the mean share of votes of the winners.
+    # The members' mean agreement with the vote equals the mean vote share of the winners.
     assert found.agreement == pytest.approx(model.vote_share_.max(axis=1).mean())
     assert [step.iteration for step in found.course] == list(range(21))
     assert found.course[0].changed.mean == 0.0
     assert all(step.loss.low <= step.loss.mean <= step.loss.high for step in found.course)
 
 
-def test_the_least_certain_rows_come_first(blobs: DomainPair) -> None:
+def test_uncertain_rows_have_smallest_margins_first(blobs: DomainPair) -> None:
     model = fitted(blobs)
     found = diagnose(model, blobs.X_source, blobs.y_source, blobs.X_target)
     rows = [row.row for row in found.uncertain]
@@ -57,7 +57,7 @@ def test_the_least_certain_rows_come_first(blobs: DomainPair) -> None:
     assert all(row.second != row.label for row in found.uncertain)
 
 
-def test_all_of_it_is_json_and_the_same_every_time(blobs: DomainPair) -> None:
+def test_diagnosis_is_deterministic_and_json_serializable(blobs: DomainPair) -> None:
     model = fitted(blobs)
     once, again = (
         json.dumps(diagnose(model, blobs.X_source, blobs.y_source, blobs.X_target).to_dict()) for _ in range(2)
@@ -68,7 +68,7 @@ def test_all_of_it_is_json_and_the_same_every_time(blobs: DomainPair) -> None:
     assert read["verdict"]["reasons"]
 
 
-def test_domains_that_are_alike_can_not_be_told_apart_and_others_can() -> None:
+def test_gap_auc_separates_shifted_domains() -> None:
     rng = np.random.RandomState(0)
     rows = rng.normal(size=(300, 5))
     labels = (rows[:, 0] > 0).astype(int)
@@ -85,7 +85,7 @@ def test_domains_that_are_alike_can_not_be_told_apart_and_others_can() -> None:
     assert telling.unit == "standard deviations"
 
 
-def test_a_word_that_one_domain_has_gives_it_away() -> None:
+def test_gap_names_domain_specific_word() -> None:
     rng = np.random.RandomState(0)
     counts = sp.csr_array((rng.uniform(size=(200, 6)) < 0.4).astype(float))
     own = np.zeros((200, 1))
@@ -101,7 +101,7 @@ def test_a_word_that_one_domain_has_gives_it_away() -> None:
     assert found.gap.features[0].unit == "share of rows"
 
 
-def test_dense_and_sparse_rows_have_the_same_diagnosis(blobs: DomainPair) -> None:
+def test_dense_and_sparse_diagnoses_agree(blobs: DomainPair) -> None:
     model = fitted(blobs)
     dense = diagnose(model, blobs.X_source, blobs.y_source, blobs.X_target)
     sparse = diagnose(model, sp.csr_array(blobs.X_source), blobs.y_source, sp.csr_matrix(blobs.X_target))
@@ -110,7 +110,7 @@ def test_dense_and_sparse_rows_have_the_same_diagnosis(blobs: DomainPair) -> Non
     assert dense.evidence.neighbours == sparse.evidence.neighbours
 
 
-def test_names_come_from_frames(two_blobs: DomainPair) -> None:
+def test_feature_names_come_from_frames(two_blobs: DomainPair) -> None:
     names = [f"column {k}" for k in range(two_blobs.X_source.shape[1])]
     source, target = (pd.DataFrame(X, columns=names) for X in (two_blobs.X_source, two_blobs.X_target))
     model = AdREM(random_state=0).fit(source, two_blobs.y_source, X_target=target)
@@ -119,7 +119,7 @@ def test_names_come_from_frames(two_blobs: DomainPair) -> None:
 
 
 @pytest.mark.parametrize("name", baselines.__all__)
-def test_every_method_can_be_diagnosed(name: str) -> None:
+def test_diagnose_supports_every_baseline(name: str) -> None:
     data = make_blobs_shift(n_classes=2)
     found = diagnose(fitted(data, getattr(baselines, name)()), *data[:3])
     assert found.method == name
@@ -128,17 +128,17 @@ def test_every_method_can_be_diagnosed(name: str) -> None:
     assert found.class_features
 
 
-def test_a_model_without_weights_has_nothing_to_say_of_features() -> None:
+def test_similarity_model_has_no_class_features() -> None:
     data = make_blobs_shift(n_classes=2)
     assert diagnose(fitted(data, CORAL(form="similarity")), *data[:3]).class_features == []
 
 
-def test_the_course_of_plain_em_is_shown() -> None:
+def test_hard_em_diagnosis_has_a_course() -> None:
     data = make_rotated_arcs(random_state=0)
     assert len(diagnose(fitted(data, HardEM()), *data[:3]).course) > 1
 
 
-def test_a_class_that_is_lost_is_named() -> None:
+def test_diagnosis_names_lost_classes() -> None:
     y = np.arange(60) % 3
     X = 5.0 * np.eye(3)[y] + 0.1 * np.random.RandomState(0).normal(size=(60, 3))
     target = X[y != 2]
@@ -149,7 +149,7 @@ def test_a_class_that_is_lost_is_named() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
-def test_small_domains_do_not_break_it() -> None:
+def test_diagnose_supports_small_domains() -> None:
     rng = np.random.RandomState(0)
     X, y = rng.normal(size=(6, 2)), np.array([0, 1] * 3)
     for n_target in (1, 2, 3, 12):
@@ -160,16 +160,16 @@ def test_small_domains_do_not_break_it() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
-def test_rows_all_alike_have_no_map() -> None:
+def test_identical_rows_have_no_map() -> None:
     rows, y = np.ones((20, 3)), np.array([0, 1] * 10)
     model = AdREM(C=1.0, random_state=0).fit(rows, y, X_target=rows)
     assert diagnose(model, rows, y, rows).map is None
 
 
-def test_the_caller_keeps_what_is_theirs(blobs: DomainPair) -> None:
+def test_diagnose_leaves_inputs_and_model_unchanged(blobs: DomainPair) -> None:
     model = fitted(blobs)
     copies = [array.copy() for array in blobs[:3]]
-    state = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - it is left alone
+    state = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - must not change
     params, fields = model.get_params(), set(vars(model))
     diagnose(model, *blobs[:3])
     for array, copy in zip(blobs[:3], copies, strict=True):
@@ -179,7 +179,7 @@ def test_the_caller_keeps_what_is_theirs(blobs: DomainPair) -> None:
     assert set(vars(model)) == fields
 
 
-def test_what_does_not_fit_together_is_refused(blobs: DomainPair) -> None:
+def test_diagnose_rejects_mismatched_arguments(blobs: DomainPair) -> None:
     model = fitted(blobs)
     X, y, target = blobs[:3]
     with pytest.raises(ValueError, match="pass X_target"):

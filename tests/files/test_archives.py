@@ -33,14 +33,14 @@ def saved(**arrays: Any) -> io.BytesIO:
         np.arange(4, dtype=">i8"),
     ],
 )
-def test_what_numpy_saves_comes_back(array: Any) -> None:
+def test_read_arrays_round_trips_numpy_arrays(array: Any) -> None:
     found = read_arrays(saved(x=array))["x"]
     np.testing.assert_array_equal(found, array)
     assert found.dtype == array.dtype
     assert found.flags.writeable
 
 
-def test_more_than_may_be_taken_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_arrays_are_rejected_before_unpacking(monkeypatch: pytest.MonkeyPatch) -> None:
     file = saved(x=np.zeros(10_000))
     with pytest.raises(FileTooLargeError, match=r"take 80 kB, and the limit is 50 kB"):
         read_arrays(file, 50_000)
@@ -49,7 +49,7 @@ def test_more_than_may_be_taken_is_refused_before_it_is_unpacked(monkeypatch: py
         read_arrays(file)
 
 
-def test_no_more_is_unpacked_than_an_archive_says() -> None:
+def test_unpacking_stops_at_declared_size() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with archive.open("x.npy", "w") as stream:
@@ -64,12 +64,12 @@ def test_no_more_is_unpacked_than_an_archive_says() -> None:
     tracemalloc.stop()
 
 
-def test_objects_are_never_read() -> None:
+def test_pickled_objects_are_rejected() -> None:
     with pytest.raises(PythonObjectsError, match="x"):
         read_arrays(saved(x=np.array([{}])))
 
 
-def test_other_archives_are_refused() -> None:
+def test_archives_with_other_entries_are_rejected() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("text", b"hello")
@@ -77,7 +77,7 @@ def test_other_archives_are_refused() -> None:
         read_arrays(file)
 
 
-def test_a_small_file_that_holds_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = gzip.compress(bytes(1_000_000))
     assert len(read_bounded(gzip.GzipFile(fileobj=io.BytesIO(packed)), "table.csv.gz")) == 1_000_000
     monkeypatch.setattr(_archives, "available_memory", lambda: 2e6)

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, whatever happens to who writes them."""
+"""Tests of atomic writes: a file is complete or absent, also if the writer fails or is killed."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def end_with(error: type[BaseException], file: IO[bytes]) -> None:
     raise error
 
 
-def write_to_a_full_device(path: Path) -> None:
+def write_to_full_device(path: Path) -> None:
     with written_whole(path) as file:
         os.dup2(os.open("/dev/full", os.O_WRONLY), file.fileno())
         file.write(b"new")
 
 
-def test_a_file_is_replaced_when_the_new_one_is_complete(tmp_path: Path) -> None:
+def test_file_is_replaced_after_complete_write(tmp_path: Path) -> None:
     path = tmp_path / "name"
     path.write_bytes(b"old")
     with written_whole(path) as file:
@@ -60,7 +60,7 @@ def test_a_file_is_replaced_when_the_new_one_is_complete(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit])
-def test_after_an_error_the_old_one_stands(tmp_path: Path, error: type[BaseException]) -> None:
+def test_error_keeps_the_old_file(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "name"
     path.write_bytes(b"old")
     with pytest.raises(error), written_whole(path) as file:
@@ -69,7 +69,7 @@ def test_after_an_error_the_old_one_stands(tmp_path: Path, error: type[BaseExcep
     assert names_in(tmp_path) == ["name"]
 
 
-def test_a_kill_leaves_a_hidden_file_that_the_next_write_removes(tmp_path: Path) -> None:
+def test_killed_write_is_cleaned_up_by_next(tmp_path: Path) -> None:
     path = tmp_path / "it's [a] name"
     path.write_bytes(b"old")
     other = tmp_path / f".{path.name}.notes"
@@ -84,7 +84,7 @@ def test_a_kill_leaves_a_hidden_file_that_the_next_write_removes(tmp_path: Path)
     assert names_in(tmp_path) == sorted([path.name, other.name])
 
 
-def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+def test_concurrent_write_of_other_process_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "name"
     with start_writing(path) as process:
         for content in (b"one", b"two"):
@@ -92,14 +92,14 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
                 file.write(content)
         assert path.read_bytes() == b"two"
         assert len(names_in(tmp_path)) == 2
-        if sys.platform != "win32":  # where a signal can be sent
+        if sys.platform != "win32":  # signals can't be sent on Windows
             process.send_signal(signal.SIGINT)
             process.wait()
             assert names_in(tmp_path) == ["name"]
         process.kill()
 
 
-def test_a_place_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_path_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "name"
     folder.mkdir()
     with pytest.raises(OSError, match=rf"{folder} was not written\. Choose another folder"), written_whole(folder):
@@ -109,15 +109,15 @@ def test_a_place_that_can_not_be_written_is_named(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_no_room_is_told(tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk_raises_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Free some space, or choose another folder"):
-        write_to_a_full_device(tmp_path / "name")
+        write_to_full_device(tmp_path / "name")
     assert names_in(tmp_path) == []
 
 
-def test_one_that_is_removed_before_it_is_locked_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by another process that writes the same path at that very moment."""
+def test_temporary_file_removed_before_lock_is_recreated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process that writes the same path may remove the file between its creation and its lock."""
     lock = _files._lock
     seen: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Compiled code on a disk that is full, or gone, or that gives back something else."""
+"""Tests of the cache of compiled code: full disks and damaged files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.thorough
 
-# Prints what a kernel gives, and how often it was found compiled on disk.
+# Prints the result of a compiled function and its number of cache hits.
 CODE = """
 from adrem.machines.compiled.losses import sigmoid
 print(sigmoid(0.0), sum(sigmoid.stats.cache_hits.values()))
@@ -31,14 +31,14 @@ def kept(folder: Path, ending: str) -> list[Path]:
     return list(folder.rglob(f"*sigmoid*.{ending}"))
 
 
-def test_it_is_compiled_once(tmp_path: Path) -> None:
+def test_kernel_is_compiled_once(tmp_path: Path) -> None:
     assert run(tmp_path) == ["0.5", "0"]
     assert run(tmp_path) == ["0.5", "1"]
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("content", [b"", b"no pickle"])
-def test_what_is_damaged_is_made_anew(tmp_path: Path, ending: str, content: bytes) -> None:
+def test_damaged_cache_file_is_recompiled(tmp_path: Path, ending: str, content: bytes) -> None:
     run(tmp_path)
     [path] = kept(tmp_path, ending)
     path.write_bytes(content)
@@ -46,17 +46,17 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, ending: str, content: byte
     assert run(tmp_path) == ["0.5", "1"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
-def test_no_room_only_costs_time(tmp_path: Path) -> None:
-    """Files may be no larger than 100 bytes: as on a full disk, writing fails."""
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limit")
+def test_full_disk_falls_back_to_compiling(tmp_path: Path) -> None:
+    """A file size limit of 100 bytes stands for a full disk: writing fails."""
     assert run(tmp_path, SMALL_FILES) == ["0.5", "0"]
     assert kept(tmp_path, "nbc") == []
     assert run(tmp_path) == ["0.5", "0"]
     assert run(tmp_path) == ["0.5", "1"]
 
 
-def test_a_change_of_any_compiled_file_counts(tmp_path: Path) -> None:
-    """A kernel is compiled again where a formula in another file has changed."""
+def test_source_stamp_covers_all_compiled_files(tmp_path: Path) -> None:
+    """A change in any compiled file triggers recompilation."""
     code = """
 from pathlib import Path
 import adrem.machines.compiled.cache as cache

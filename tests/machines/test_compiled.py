@@ -28,9 +28,7 @@ from adrem.machines.losses import LOSSES
     st.floats(-1e3, 1e3),
 )
 @settings(max_examples=300)
-def test_a_coordinate_step_of_the_log_loss_ends_at_the_root(
-    norm: float, box: float, share: float, margin: float, start: float
-) -> None:
+def test_solve_logit_finds_the_root(norm: float, box: float, share: float, margin: float, start: float) -> None:
     alpha = box * share
 
     def gradient(t: float) -> float:
@@ -42,7 +40,7 @@ def test_a_coordinate_step_of_the_log_loss_ends_at_the_root(
 
 
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_compiled_formulas_are_those_of_numpy(name: str) -> None:
+def test_compiled_formulas_equal_numpy_formulas(name: str) -> None:
     loss, rng = LOSSES[name], np.random.default_rng(0)
     box, margins = rng.choice([0.5, 2.0], 60), rng.normal(1.0, 2.0, 60)
     multiples = rng.choice([0.0, 0.3, 1.0], 60) * box if name == "hinge" else rng.uniform(0.1, 0.9, 60) * box
@@ -64,7 +62,7 @@ def test_compiled_formulas_are_those_of_numpy(name: str) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_rows", [1, 15, 16, 100])
 @pytest.mark.parametrize("n_steps", [0, 1, 4, 7])
-def test_steps_are_spread_over_all_rows(dtype: Any, n_rows: int, n_steps: int) -> None:
+def test_add_steps_updates_all_scores(dtype: Any, n_rows: int, n_steps: int) -> None:
     rng = np.random.default_rng(0)
     gram, scores = rng.standard_normal((9, n_rows)).astype(dtype), rng.standard_normal(n_rows)
     which, steps = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, dtype)
@@ -76,7 +74,7 @@ def test_steps_are_spread_over_all_rows(dtype: Any, n_rows: int, n_steps: int) -
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_features", [1, 3, 4, 11])
-def test_rows_are_scored_in_all_lanes(dtype: Any, n_features: int) -> None:
+def test_score_rows_equals_matrix_product(dtype: Any, n_features: int) -> None:
     rng = np.random.default_rng(0)
     rows, primal = rng.standard_normal((5, n_features)).astype(dtype), rng.standard_normal((n_features, LANES))
     scores = np.empty((5, LANES))
@@ -88,8 +86,8 @@ def test_rows_are_scored_in_all_lanes(dtype: Any, n_features: int) -> None:
     np.testing.assert_allclose(scores, rows @ primal, rtol=1e-12)
 
 
-def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
-    """In a process of its own, whose copy of the package and whose home give numba nowhere to write."""
+def test_unwritable_cache_folder_is_tolerated(tmp_path: Path) -> None:
+    """In a separate process in which numba can write neither to the package nor to the home folder."""
     nowhere = tmp_path / "file"
     nowhere.touch()
     code = """

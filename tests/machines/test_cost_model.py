@@ -11,7 +11,7 @@ from adrem.machines.tables import Outline
 
 
 def outline(n_rows: int, n_features: int) -> Outline:
-    """The outline of a table that takes no memory."""
+    """The outline of a table, without allocating the table."""
     table: Any = np.broadcast_to(np.zeros((1, 1), np.float32), (n_rows, n_features))
     return Outline.of(table)
 
@@ -30,16 +30,16 @@ def outline(n_rows: int, n_features: int) -> Outline:
         ((300, 2), "hinge", "gram: 300 rows of 2 entries, Gram matrix 360 kB; it pays up to 2424 rows"),
     ],
 )
-def test_the_path_follows_from_shape_loss_and_limit(shape: tuple[int, int], loss: str, expected: str) -> None:
+def test_path_depends_on_shape_loss_and_limit(shape: tuple[int, int], loss: str, expected: str) -> None:
     assert str(choose_path(outline(*shape), 10, loss)) == expected
 
 
-def test_two_classes_let_the_gram_matrix_pay_for_longer() -> None:
+def test_gram_path_reaches_further_for_two_classes() -> None:
     assert choose_path(outline(3000, 20), 2, "hinge").name == "gram"
     assert choose_path(outline(3000, 20), 3, "hinge").name == "rows"
 
 
-def test_sparse_rows_count_by_their_entries() -> None:
+def test_sparse_rows_count_their_entries() -> None:
     columns = np.random.default_rng(0).integers(0, 50_000, 4000 * 200)
     text = sp.csr_array((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, 200)), shape=(4000, 50_000))
     assert (

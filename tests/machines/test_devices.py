@@ -1,4 +1,4 @@
-"""AdREM on a device of PyTorch: the same draws, the same labels, and a word on whatever is missing."""
+"""Tests of `AdREM` on PyTorch devices: results agree with the CPU, and missing requirements raise clear errors."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 
-def alike(model: AdREM, other: AdREM) -> None:
-    """The same number of draws; losses, weights, and labels but for a row on the border, within the tolerance."""
+def assert_alike(model: AdREM, other: AdREM) -> None:
+    """Check equal draw sizes, and losses, weights and labels within the tolerance; one borderline row may differ."""
     assert np.count_nonzero(model.transduction_ != other.transduction_) <= 1
     assert np.abs(model.vote_share_ - other.vote_share_).mean() < 0.02
-    np.testing.assert_allclose(model.coef_, other.coef_, atol=0.1)  # half its square is at most a loss too high
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=0.1)  # half its square bounds the excess loss
     assert model.C_ == other.C_
     for entry, expected in zip(model.history_, other.history_, strict=True):
         assert entry["n_drawn"] == expected["n_drawn"]
@@ -53,11 +53,11 @@ def alike(model: AdREM, other: AdREM) -> None:
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("machine", ["gram", "rows"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_same_seed_gives_the_same_draws_and_labels(loss: Any, machine: Any, n_classes: int) -> None:
+def test_devices_give_equal_draws_and_labels(loss: Any, machine: Any, n_classes: int) -> None:
     data = make_blobs_shift(n_classes)
     models = [fitted(data, loss=loss, machine=machine, device=device) for device in ("torch-cpu", "cpu")]
     assert "on torch-cpu, 3 member(s) at a time" in models[0].machine_
-    alike(*models)
+    assert_alike(*models)
     np.testing.assert_array_equal(models[0].transduction_, models[1].transduction_)
     assert [e["class_counts"] for e in models[0].history_] == [e["class_counts"] for e in models[1].history_]
 
@@ -75,21 +75,21 @@ def test_the_same_seed_gives_the_same_draws_and_labels(loss: Any, machine: Any, 
     ],
     ids=str,
 )
-def test_every_option_works_there_too(blobs: DomainPair, params: dict[str, Any]) -> None:
+def test_options_agree_between_devices(blobs: DomainPair, params: dict[str, Any]) -> None:
     models = [fitted(blobs, device=device, **params) for device in ("torch-cpu", "cpu")]
-    if "class_prior" in params:  # its shares are a smooth function of scores that differ within the tolerance
+    if "class_prior" in params:  # estimated shares depend on scores that differ within the tolerance
         np.testing.assert_allclose(models[0].class_prior_, models[1].class_prior_, atol=0.02)
     else:
-        alike(*models)
+        assert_alike(*models)
 
 
 @needs_torch
-def test_several_sources_and_a_fit_on_the_source_alone(blobs: DomainPair) -> None:
+def test_multiple_sources_agree_between_devices(blobs: DomainPair) -> None:
     X = np.concatenate([blobs.X_source, blobs.X_target])
     y = np.concatenate([blobs.y_source, np.full(45, -1)])
     domain = np.concatenate([np.arange(60) % 2, np.full(45, -1)])
     ours, theirs = (AdREM(device=d, **SMALL).fit(X, y, sample_domain=domain) for d in ("torch-cpu", "cpu"))
-    alike(ours, theirs)
+    assert_alike(ours, theirs)
     found, expected = ([entry["source_losses"] for entry in model.history_] for model in (ours, theirs))
     np.testing.assert_allclose(found, expected, rtol=0.05)
     alone = [AdREM(device=d, **SMALL).fit(blobs.X_source, blobs.y_source) for d in ("torch-cpu", "cpu")]
@@ -98,7 +98,7 @@ def test_several_sources_and_a_fit_on_the_source_alone(blobs: DomainPair) -> Non
 
 @needs_torch
 @pytest.mark.parametrize("device", ["torch-cpu", "cpu"])
-def test_tensors_are_read_as_the_arrays_they_hold(blobs: DomainPair, device: Any) -> None:
+def test_tensors_are_read_like_arrays(blobs: DomainPair, device: Any) -> None:
     import torch
 
     model = fitted(blobs, device=device)
@@ -112,20 +112,20 @@ def test_tensors_are_read_as_the_arrays_they_hold(blobs: DomainPair, device: Any
 
 
 @needs_torch
-def test_sparse_rows_and_sparse_tensors(blobs: DomainPair) -> None:
+def test_sparse_rows_and_tensors_equal_dense(blobs: DomainPair) -> None:
     import torch
 
     dense = fitted(blobs, device="torch-cpu")
     tables = [sp.csr_array(own) for own in (blobs.X_source, blobs.X_target)]
     sparse = AdREM(device="torch-cpu", **SMALL).fit(tables[0], blobs.y_source, X_target=tables[1])
-    alike(sparse, dense)
+    assert_alike(sparse, dense)
     coo = [torch.tensor(own).to_sparse() for own in (blobs.X_source, blobs.X_target)]
     same = AdREM(device="torch-cpu", **SMALL).fit(coo[0], blobs.y_source, X_target=coo[1])
     np.testing.assert_allclose(same.coef_, sparse.coef_, atol=1e-9)
 
 
 @needs_torch
-def test_half_as_many_members_go_where_memory_runs_out(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_memory_error_halves_group_size(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     from adrem.machines.torch.machine import TorchMachine
 
     expected, tried = fitted(blobs, device="torch-cpu", n_estimators=5), []
@@ -139,7 +139,7 @@ def test_half_as_many_members_go_where_memory_runs_out(blobs: DomainPair, monkey
 
     monkeypatch.setattr(TorchMachine, "copies", spent)
     most = 2
-    alike(fitted(blobs, device="torch-cpu", n_estimators=5), expected)
+    assert_alike(fitted(blobs, device="torch-cpu", n_estimators=5), expected)
     assert tried == [5, 3, 2, 2, 1]
     most = 0
     with pytest.raises(MemoryError, match="spent"):
@@ -154,8 +154,8 @@ def on_gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-@pytest.mark.skipif(not on_gpu(), reason="there is no GPU")
-def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not on_gpu(), reason="needs a GPU")
+def test_gpu_out_of_memory_reduces_group_size(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     from adrem.machines.torch.machine import WORKSPACE
@@ -165,9 +165,9 @@ def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.
     X = (rng.standard_normal((100, 64))[y] + rng.standard_normal((20_000, 64))).astype(np.float32)
     data = DomainPair(X[:12_000], y[:12_000], X[12_000:], y[12_000:])
     params: dict[str, Any] = {"device": "cuda", "machine": "rows", "n_estimators": 20, "n_iter": 2, "C": 1e-3}
-    monkeypatch.setattr("adrem.machines.plan.MEMORY_MARGIN", 100.0)  # what is free is misjudged
+    monkeypatch.setattr("adrem.machines.plan.MEMORY_MARGIN", 100.0)  # overestimates the free memory
     stated = AdREM(**{**SMALL, **params}).fit_memory(data.X_source, data.y_source, X_target=data.X_target)
-    gc.collect()  # what other tests have left
+    gc.collect()  # frees memory of other tests
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     total, before = torch.cuda.mem_get_info()[1], torch.cuda.memory_allocated()
@@ -198,7 +198,7 @@ def test_memory_of_a_gpu_that_runs_out_means_smaller_groups(monkeypatch: pytest.
 
 
 @needs_torch
-def test_memory_of_the_device_is_told_before(blobs: DomainPair) -> None:
+def test_fit_memory_grows_with_n_estimators(blobs: DomainPair) -> None:
     small, large = (
         AdREM(device="torch-cpu", n_estimators=n).fit_memory(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
         for n in (1, 100)
@@ -206,7 +206,7 @@ def test_memory_of_the_device_is_told_before(blobs: DomainPair) -> None:
     assert 0 < small < large
 
 
-def test_what_is_missing_is_told_before_any_work(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torch_or_gpu_raises_before_fitting(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.algorithm.estimator.fit_members", None)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "torch", None)
@@ -222,7 +222,7 @@ def test_what_is_missing_is_told_before_any_work(blobs: DomainPair, monkeypatch:
             fitted(blobs, device="torch-cpu", kernel="rbf")
 
 
-def test_pytorch_is_not_imported_unless_asked_for() -> None:
+def test_torch_is_imported_only_on_request() -> None:
     script = (
         "import sys, numpy as np; from adrem import AdREM\n"
         "X = np.random.default_rng(0).standard_normal((20, 3)); y = np.arange(20) % 2\n"

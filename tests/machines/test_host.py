@@ -1,4 +1,4 @@
-"""Where Newton's method takes over from coordinate descent: what the machines make of what it finds."""
+"""Tests of the fallback from coordinate descent to Newton's method in the CPU machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ everywhere = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def wine() -> tuple[Array, NDArray[np.intp]]:
-    """Features from 0.1 to 1680, none of them scaled."""
+    """Unscaled features with values from 0.1 to 1680."""
     X, y = load_wine(return_X_y=True)
     return X, y
 
@@ -36,7 +36,7 @@ def build(loss: str, path: str, form: str, rows: Array, **params: Any) -> Machin
 
 @everywhere
 @pytest.mark.parametrize("intercept", [False, True])
-def test_features_of_all_scales_are_no_obstacle(
+def test_newton_solves_unscaled_features(
     loss: str, path: str, form: str, intercept: bool, wine: tuple[Array, NDArray[np.intp]]
 ) -> None:
     X, y = wine
@@ -58,7 +58,7 @@ def test_features_of_all_scales_are_no_obstacle(
 
 
 @everywhere
-def test_members_do_not_depend_on_those_beside_them(
+def test_members_are_independent_of_each_other(
     loss: str, path: str, form: str, wine: tuple[Array, NDArray[np.intp]]
 ) -> None:
     X, y = wine
@@ -70,7 +70,9 @@ def test_members_do_not_depend_on_those_beside_them(
 
 
 @everywhere
-def test_it_goes_on_from_there(loss: str, path: str, form: str, wine: tuple[Array, NDArray[np.intp]]) -> None:
+def test_warm_start_reaches_cold_start_loss(
+    loss: str, path: str, form: str, wine: tuple[Array, NDArray[np.intp]]
+) -> None:
     X, y = wine
     machine = build(loss, path, form, X)
     start = machine.solve(y, np.ones(len(y)), 1.0)
@@ -88,7 +90,7 @@ def test_it_goes_on_from_there(loss: str, path: str, form: str, wine: tuple[Arra
 
 
 @everywhere
-def test_numbers_too_large_for_it_are_given_up(
+def test_overflowing_values_count_as_failures(
     loss: str, path: str, form: str, wine: tuple[Array, NDArray[np.intp]]
 ) -> None:
     X, y = wine
@@ -97,7 +99,7 @@ def test_numbers_too_large_for_it_are_given_up(
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
-def test_adrem_takes_a_table_as_it_is(loss: Any, wine: tuple[Array, NDArray[np.intp]]) -> None:
+def test_adrem_fits_unscaled_table(loss: Any, wine: tuple[Array, NDArray[np.intp]]) -> None:
     X, y = wine
     is_source = np.random.default_rng(0).random(len(y)) < 0.5
     target = X[~is_source]

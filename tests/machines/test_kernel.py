@@ -1,4 +1,4 @@
-"""A kernel is an inner product in another space: there, all is as it is with rows."""
+"""Tests of kernels: they equal inner products in a feature space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIGHT: dict[str, Any] = {"C": 1.0, "tol": 1e-6, "random_state": 0, "n_estimators
 
 
 def rings(seed: int = 0) -> DomainPair:
-    """A disc inside a ring, and both moved: no line tells them apart."""
+    """A disc inside a ring, which no line separates, and a shifted target."""
     rng = np.random.RandomState(seed)
 
     def draw(n: int, scale: float) -> tuple[Array, NDArray[np.intp]]:
@@ -44,7 +44,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREM:
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_inner_product_is_the_linear_kernel(loss: str, fit_intercept: bool, n_classes: int) -> None:
+def test_linear_kernel_equals_linear_model(loss: str, fit_intercept: bool, n_classes: int) -> None:
     data = make_blobs_shift(n_classes=n_classes)
     linear, kernel = (
         fitted(data, loss=loss, fit_intercept=fit_intercept, machine="gram", kernel=k)
@@ -58,8 +58,8 @@ def test_the_inner_product_is_the_linear_kernel(loss: str, fit_intercept: bool, 
     assert kernel.dual_coef_.shape == (2, 1 if n_classes == 2 else n_classes, 105)
 
 
-def test_it_is_linear_in_the_space_of_the_kernel() -> None:
-    """Features whose inner products are the similarities give the same classifier."""
+def test_kernel_equals_explicit_feature_map() -> None:
+    """Features whose inner products are the kernel values give the same classifier."""
     data = rings()
     rows = np.concatenate([data.X_source, data.X_target])
     values, vectors = np.linalg.eigh(rbf_kernel(rows, gamma=0.7))
@@ -72,21 +72,21 @@ def test_it_is_linear_in_the_space_of_the_kernel() -> None:
     )
 
 
-def test_it_bends_where_a_line_can_not() -> None:
+def test_rbf_kernel_solves_rings() -> None:
     data = rings()
     scores = [np.mean(fitted(data, kernel=k).transduction_ == data.y_target) for k in ("linear", "rbf", "poly")]
     assert scores[0] < 0.7
     assert scores[1] > 0.95
 
 
-def test_the_source_alone_is_near_the_machine_of_scikit_learn() -> None:
+def test_source_fit_is_close_to_svc() -> None:
     data = rings()
     ours = AdREM(**{**TIGHT, "kernel": "rbf", "fit_intercept": True}).fit(data.X_source, data.y_source)
     theirs = SVC(C=1.0, gamma="scale").fit(data.X_source, data.y_source)
     assert np.mean(ours.predict(data.X_target) == theirs.predict(data.X_target)) > 0.97
 
 
-def test_gamma_is_that_of_scikit_learn() -> None:
+def test_gamma_equals_scikit_learn() -> None:
     rows = rings().X_source
     assert scale_of("scale", rows) == pytest.approx(SVC(gamma="scale").fit(rows, rings().y_source)._gamma)
     assert scale_of("scale", sp.csr_array(rows)) == pytest.approx(scale_of("scale", rows))
@@ -95,7 +95,7 @@ def test_gamma_is_that_of_scikit_learn() -> None:
     assert scale_of("scale", np.ones((3, 2))) == 1.0
 
 
-def test_similarities_may_be_given() -> None:
+def test_precomputed_kernel_equals_rbf_kernel() -> None:
     data = rings()
     rows = np.concatenate([data.X_source, data.X_target])
     wanted = fitted(data, kernel="rbf", gamma=0.7)
@@ -106,7 +106,7 @@ def test_similarities_may_be_given() -> None:
     np.testing.assert_allclose(
         given.decision_function(rbf_kernel(new, rows, gamma=0.7)), wanted.decision_function(new), atol=1e-9
     )
-    # In one table, rows and columns in any order.
+    # Both domains in one table, with rows and columns shuffled.
     order = np.random.RandomState(0).permutation(len(rows))
     domain = np.repeat([1, -1], [120, 100])
     labels = np.concatenate([data.y_source, np.zeros(100, dtype=int)])
@@ -118,7 +118,7 @@ def test_similarities_may_be_given() -> None:
     np.testing.assert_array_equal(stacked.transduction_, stacked.predict(gram[np.ix_(targets, order)]))
 
 
-def test_sparse_rows_have_the_same_similarities() -> None:
+def test_sparse_and_dense_kernels_agree() -> None:
     data = rings()
     sparse = data._replace(X_source=sp.csr_array(data.X_source), X_target=sp.csr_matrix(data.X_target))
     dense_model, sparse_model = (fitted(d, kernel="rbf") for d in (data, sparse))
@@ -126,7 +126,7 @@ def test_sparse_rows_have_the_same_similarities() -> None:
     np.testing.assert_array_equal(sparse_model.predict(data.X_target), dense_model.predict(data.X_target))
 
 
-def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
+def test_invalid_kernels_are_rejected(tmp_path: Path) -> None:
     data = rings()
     with pytest.raises(ValueError, match="set machine='auto'"):
         fitted(data, kernel="rbf", machine="rows")
@@ -146,20 +146,20 @@ def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
         save(fitted(data, kernel="rbf"), tmp_path / "m")
 
 
-def test_a_model_with_a_kernel_can_be_diagnosed() -> None:
+def test_diagnose_supports_kernel_models() -> None:
     data = rings()
     model = fitted(data, kernel="rbf")
     found = diagnose(model, *data[:3])
     assert found.class_features == []
     assert found.evidence.circular is not None
-    assert found.evidence.circular.source > 0.8  # a line would do no better than chance
+    assert found.evidence.circular.source > 0.8  # a linear model is at chance level
     gram = rbf_kernel(np.concatenate([data.X_source, data.X_target]))
     given = fitted(data._replace(X_source=gram[:120], X_target=gram[120:]), kernel="precomputed")
     with pytest.raises(ValueError, match="without the rows"):
         diagnose(given, gram[:120], data.y_source, gram[120:])
 
 
-def test_paths_and_later_fits_have_what_is_theirs() -> None:
+def test_refit_removes_kernel_attributes() -> None:
     data = rings()
     model = fitted(data, kernel="rbf", store_path=True)
     assert model.dual_coef_path_.shape == (2, 4, 1, 220)
@@ -169,13 +169,13 @@ def test_paths_and_later_fits_have_what_is_theirs() -> None:
     assert not hasattr(model, "dual_coef_path_")
 
 
-def test_a_kernel_of_rows_is_called_by_its_name() -> None:
+def test_poly_kernel_equals_scikit_learn() -> None:
     rows = rings().X_source
     np.testing.assert_allclose(Kernel("poly", 0.5, 2, 1.0)(rows, rows), polynomial_kernel(rows, rows, 2, 0.5, 1.0))
 
 
 @pytest.mark.parametrize(("place", "value"), [((90, 3), np.nan), ((3, 90), 5.0), ((99, 98), -2.0)])
-def test_all_similarities_are_looked_at_however_many_at_a_time(
+def test_symmetry_check_covers_all_blocks(
     place: tuple[int, int], value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gram = rbf_kernel(np.random.default_rng(0).normal(size=(100, 2)))

@@ -1,4 +1,4 @@
-"""The machines against liblinear, as scikit-learn ships it and its own, and against themselves from other starts."""
+"""Tests of the CPU machines against liblinear and scikit-learn, and of warm starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIGHT = 1e-6
 
 
 def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Rows with an empty one and a duplicate, labels, and counts that leave some rows out."""
+    """Rows that include a zero row and a duplicate, labels, and counts that are zero for some rows."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((50, 6)) * (rng.random((50, 6)) < 0.6)
     X[3], X[4] = 0.0, X[5]
@@ -49,7 +49,7 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
 
 
 def oracle(loss: str, X: NDArray[Any], y: NDArray[Any], C: float, intercept: bool) -> NDArray[Any]:
-    """Weight vectors of liblinear, an intercept as the last entry."""
+    """Weight vectors of liblinear, with the intercept as the last entry."""
     vectors = []
     for signs in one_vs_rest(y, y.max() + 1):
         params = {"C": C, "tol": 1e-8, "max_iter": 1_000_000, "fit_intercept": intercept, "random_state": 0}
@@ -78,7 +78,7 @@ everywhere = pytest.mark.parametrize(
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("C", [0.01, 1.0])
-def test_counts_solve_what_liblinear_solves_on_copies(
+def test_weighted_solution_equals_liblinear_on_repeated_rows(
     loss: str, path: str, form: str, n_classes: int, intercept: bool, C: float
 ) -> None:
     X, y, counts = make_problem(n_classes)
@@ -88,7 +88,7 @@ def test_counts_solve_what_liblinear_solves_on_copies(
     coef, bias = machine.weights(solution)
     expected = oracle(loss, X[copies], y[copies], C, intercept)
     best = oracle_objective(loss, expected, X[copies], y[copies], C)
-    assert solution.n_slow.tolist() == [0]  # by coordinate descent, not by what takes over
+    assert solution.n_slow.tolist() == [0]  # solved by coordinate descent, not by Newton's method
     assert objective(machine, solution, y, counts, C) == pytest.approx(best, rel=1e-5)
     scores = X @ expected[:, :-1].T + expected[:, -1]
     np.testing.assert_allclose(X @ coef[0].T + bias[0], scores, atol=1e-3)
@@ -96,14 +96,14 @@ def test_counts_solve_what_liblinear_solves_on_copies(
 
 
 @everywhere
-def test_the_objective_is_that_of_liblinears_own_program(loss: str, path: str, form: str) -> None:
+def test_objective_equals_liblinear_program(loss: str, path: str, form: str) -> None:
     liblinear = pytest.importorskip("liblinear.liblinearutil", reason="liblinear-official needs a compiler to install")
     X, y, counts = make_problem(2)
     copies = np.repeat(np.arange(len(y)), counts.astype(int))
     signs = np.where(y == 1, 1.0, -1.0)[copies]
     settings = liblinear.parameter(f"-s {3 if loss == 'hinge' else 7} -c 0.02 -e 1e-9 -q")
     vector = np.array(liblinear.train(liblinear.problem(signs, X[copies]), settings).get_decfun()[0])
-    vector *= np.sign(vector @ (signs @ X[copies]))  # its first label is the positive one
+    vector *= np.sign(vector @ (signs @ X[copies]))  # liblinear's first label is the positive class
     machine = build(loss, path, form, X, 2, tol=TIGHT)
     solution = machine.solve(y, counts, 0.02)
     best = oracle_objective(loss, np.append(vector, 0.0)[None], X[copies], y[copies], 0.02)
@@ -113,7 +113,7 @@ def test_the_objective_is_that_of_liblinears_own_program(loss: str, path: str, f
 
 @everywhere
 @pytest.mark.parametrize("C", [0.01, 1.0])
-def test_float32_rows_keep_their_type_and_the_optimum(loss: str, path: str, form: str, C: float) -> None:
+def test_float32_input_keeps_type_and_optimum(loss: str, path: str, form: str, C: float) -> None:
     X, y, counts = make_problem(3)
     wide = build(loss, path, form, X, 3, tol=TIGHT)
     narrow = build(loss, path, form, X.astype(np.float32), 3, tol=1e-4)
@@ -131,7 +131,7 @@ counts_of_rows = st.lists(st.integers(0, 3), min_size=ROWS, max_size=ROWS).map(l
 @everywhere
 @settings(max_examples=15)
 @given(data=st.data())
-def test_any_warm_start_ends_at_the_cold_optimum(loss: str, path: str, form: str, data: st.DataObject) -> None:
+def test_warm_start_reaches_cold_start_optimum(loss: str, path: str, form: str, data: st.DataObject) -> None:
     X, y, _ = make_problem(3)
     machine = build(loss, path, form, X, 3, tol=TIGHT)
     solution = machine.solve(y, np.ones(ROWS), 0.5)
@@ -148,7 +148,7 @@ def test_any_warm_start_ends_at_the_cold_optimum(loss: str, path: str, form: str
 @everywhere
 @settings(max_examples=10)
 @given(data=st.data())
-def test_a_member_never_depends_on_those_beside_it(loss: str, path: str, form: str, data: st.DataObject) -> None:
+def test_members_are_independent_of_each_other(loss: str, path: str, form: str, data: st.DataObject) -> None:
     X, _, _ = make_problem(3)
     machine = build(loss, path, form, X, 3, tol=data.draw(st.sampled_from([0.1, TIGHT])))
     n_members = data.draw(st.integers(2, 7))
@@ -171,7 +171,7 @@ def test_a_member_never_depends_on_those_beside_it(loss: str, path: str, form: s
 
 @everywhere
 @pytest.mark.parametrize("factor", [1.0, 10.0, 1e4])
-def test_a_rescaled_start_belongs_to_the_rescaled_problem(loss: str, path: str, form: str, factor: float) -> None:
+def test_rescaled_start_fits_rescaled_problem(loss: str, path: str, form: str, factor: float) -> None:
     X, y, counts = make_problem(3)
     machine = build(loss, path, form, X, 3, tol=TIGHT)
     start = machine.solve(y, counts, 0.001)
@@ -187,7 +187,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(loss: str, path: str, 
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_one_start_serves_many_members_and_is_changed_only_on_request(path: str) -> None:
+def test_start_is_copied_unless_overwrite_is_set(path: str) -> None:
     X, y, counts = make_problem(3)
     machine = build("hinge", path, "dense", X, 3, tol=TIGHT)
     start = machine.solve(y, counts, 1.0)
@@ -200,7 +200,7 @@ def test_one_start_serves_many_members_and_is_changed_only_on_request(path: str)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -> None:
+def test_grows_is_false_below_box_limit(path: str) -> None:
     X = np.array([[2.0, 0.0], [-2.0, 0.0]])
     y = np.array([1, 0], dtype=np.intp)
     machine = build("hinge", path, "dense", X, 2, tol=TIGHT)
@@ -213,7 +213,7 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.usefixtures("descent_alone")
-def test_impatience_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconverged_problems_are_counted(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build("hinge", path, "dense", X, 3, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
@@ -222,7 +222,7 @@ def test_impatience_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.usefixtures("descent_alone")
-def test_what_was_given_up_is_given_up_sooner_the_next_time(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_is_flagged_after_failure(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     asked: list[bool] = []
 
@@ -239,7 +239,7 @@ def test_what_was_given_up_is_given_up_sooner_the_next_time(path: str, monkeypat
 
 
 @everywhere
-def test_scores_made_anew_are_those_kept(loss: str, path: str, form: str) -> None:
+def test_rounding_measures_score_error(loss: str, path: str, form: str) -> None:
     X, y, counts = make_problem(3)
     machine = build(loss, path, form, X, 3)
     solution = machine.solve(np.stack([y, y[::-1]]), counts, 1.0)
@@ -251,7 +251,7 @@ def test_scores_made_anew_are_those_kept(loss: str, path: str, form: str) -> Non
 
 
 @everywhere
-def test_rows_all_of_weight_zero_give_the_zero_classifier(loss: str, path: str, form: str) -> None:
+def test_zero_weights_give_the_zero_classifier(loss: str, path: str, form: str) -> None:
     X, y, _ = make_problem(3)
     machine = build(loss, path, form, X, 3)
     solution = machine.solve(y, np.zeros(ROWS), 1.0)
@@ -260,7 +260,7 @@ def test_rows_all_of_weight_zero_give_the_zero_classifier(loss: str, path: str, 
 
 
 @everywhere
-def test_rows_that_take_no_part_may_be_left_out_of_the_work(loss: str, path: str, form: str) -> None:
+def test_solving_among_active_rows_equals_full_solve(loss: str, path: str, form: str) -> None:
     X, y, _ = make_problem(3)
     machine = build(loss, path, form, X, 3, tol=TIGHT)
     some = np.arange(0, ROWS, 3)
@@ -272,7 +272,7 @@ def test_rows_that_take_no_part_may_be_left_out_of_the_work(loss: str, path: str
 
 
 @everywhere
-def test_a_kernel_may_be_interrupted_anywhere(loss: str, path: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernel_budget_keeps_the_result(loss: str, path: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     machine = build(loss, path, form, X, 3)
     expected = machine.scores(machine.solve(y, counts, 1.0))
@@ -286,7 +286,7 @@ def test_decide_breaks_ties_towards_the_first_class() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_log_loss_is_solved_at_any_scale(path: str) -> None:
+def test_log_loss_converges_on_unscaled_features(path: str) -> None:
     X, y = load_wine(return_X_y=True)  # columns from 0.1 to 1700
     y = (y == 0).astype(np.intp)
     best = oracle_objective("log_loss", oracle("log_loss", X, y, 1e-4, False), X, y, 1e-4)
@@ -297,7 +297,7 @@ def test_the_log_loss_is_solved_at_any_scale(path: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.usefixtures("descent_alone")
-def test_a_warm_start_saves_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warm_start_needs_fewer_visits(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     machine = build("hinge", path, "dense", X, 3, tol=1e-3)
     start = machine.solve(y, counts, 1.0)
@@ -307,7 +307,7 @@ def test_a_warm_start_saves_work(path: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_weights_of_float32_rows_are_summed_in_double_precision(path: str) -> None:
+def test_float32_weights_are_summed_in_float64(path: str) -> None:
     X, y = load_wine(return_X_y=True)
     X = X.astype(np.float32)
     machine = build("hinge", path, "dense", X, 3)
@@ -317,14 +317,12 @@ def test_weights_of_float32_rows_are_summed_in_double_precision(path: str) -> No
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_weights_are_those_of_all_rows_however_few_are_summed_at_a_time(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_are_independent_of_block_size(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, weights = make_problem(3)
     machine = build("hinge", path, "csr", X.astype(np.float32), 3)
     solution = machine.solve(y, weights, C=1.0)
     at_once, _ = machine.weights(solution)
-    monkeypatch.setattr(_memory, "BLOCK_BYTES", 7 * 16 * 6)  # some seven rows
+    monkeypatch.setattr(_memory, "BLOCK_BYTES", 7 * 16 * 6)  # about seven rows
     by_parts, _ = machine.weights(solution)
     np.testing.assert_allclose(by_parts, at_once, rtol=1e-6, atol=1e-7)
 
@@ -347,26 +345,26 @@ def test_rescaled_scores_do_not_drift(path: str, loss: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_however_large_the_tolerance_there_is_one_sweep(path: str) -> None:
+def test_large_tolerance_runs_one_sweep(path: str) -> None:
     X, y, counts = make_problem(2)
     machine = build("hinge", path, "dense", X, 2, tol=10.0)
     assert np.any(machine.weights(machine.solve(y, counts, 1.0))[0] != 0)
 
 
 @everywhere
-def test_however_small_the_tolerance_there_is_an_end(loss: str, path: str, form: str) -> None:
+def test_tiny_tolerance_terminates(loss: str, path: str, form: str) -> None:
     X, y, counts = make_problem(2)
     machine = build(loss, path, form, X, 2, tol=1e-30)
     assert machine.solve(y, counts, 0.01).n_failed.tolist() in ([0], [1])
 
 
-def test_rows_too_small_for_a_gram_matrix_are_refused() -> None:
+def test_gram_path_rejects_underflowing_rows() -> None:
     with pytest.raises(ValueError, match="too small for their type"):
         build("hinge", "gram", "dense", np.full((3, 2), 1e-30, dtype=np.float32), 2)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_rows_too_large_for_their_type_are_refused(path: str) -> None:
+def test_overflowing_rows_are_rejected(path: str) -> None:
     with pytest.raises(ValueError, match="Scale the features"):
         build("hinge", path, "dense", np.array([[1e20], [1.0]], dtype=np.float32), 2)
     with pytest.raises(ValueError, match="Scale the features"):

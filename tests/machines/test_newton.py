@@ -1,4 +1,4 @@
-"""Newton's method: the gap between a loss and its dual proves what it finds, on any scale of the features."""
+"""Tests of Newton's method: the duality gap proves its solution, for features of any scale."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ losses = pytest.mark.parametrize("loss", list(LOSSES))
 
 
 def make_rows(seed: int, n_rows: int = 60, n_features: int = 5, scales: float = 0.0) -> Array:
-    """Rows times the signs of their labels, which no line tells apart, with features from 10^-scales to 10^scales."""
+    """Inseparable rows times the signs of their labels, with features from 10^-scales to 10^scales."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n_rows, n_features)) + 0.5
     return rows * 10.0 ** np.linspace(-scales, scales, n_features)
 
 
 def gap(loss: str, rows: Array, box: Array, found: Optimum) -> float:
-    """The loss less the dual one, which is at most the least loss, by the weight of the rows: zero at the optimum."""
+    """Primal objective minus dual objective, divided by the total weight of the rows; zero at the optimum."""
     multiples = LOSSES[loss].multiples(found.dual, box)
     assert np.all((multiples >= 0) & (multiples <= box))
     weights = multiples @ rows
@@ -52,7 +52,9 @@ def solved(loss: str, rows: Array, box: Array, tol: float = 1e-6) -> Optimum:
     scales=st.floats(0.0, 3.0),
     log_c=st.floats(-4.0, 1.0),
 )
-def test_there_is_no_gap(loss: str, seed: int, n_rows: int, n_features: int, scales: float, log_c: float) -> None:
+def test_minimize_closes_the_duality_gap(
+    loss: str, seed: int, n_rows: int, n_features: int, scales: float, log_c: float
+) -> None:
     rows = make_rows(seed, n_rows, n_features, scales)
     box = 10.0**log_c * np.random.default_rng(seed).integers(1, 4, n_rows)
     found = solved(loss, rows, box, tol=1e-3)
@@ -62,7 +64,7 @@ def test_there_is_no_gap(loss: str, seed: int, n_rows: int, n_features: int, sca
 
 @losses
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
-def test_the_scale_of_the_features_does_not_matter(loss: str, C: float) -> None:
+def test_gap_closes_on_unscaled_features(loss: str, C: float) -> None:
     rows = make_rows(0, n_rows=300, n_features=10, scales=3.0)
     found = solved(loss, rows, np.full(300, C), tol=0.1)
     assert found.width <= 0.1
@@ -70,7 +72,7 @@ def test_the_scale_of_the_features_does_not_matter(loss: str, C: float) -> None:
 
 
 @losses
-def test_it_finds_what_liblinear_finds(loss: str) -> None:
+def test_weights_equal_liblinear(loss: str) -> None:
     rows = make_rows(1)
     params: Any = {"C": 0.5, "tol": 1e-9, "max_iter": 1_000_000, "fit_intercept": False}
     model = LinearSVC(loss="hinge", **params) if loss == "hinge" else LogisticRegression(solver="liblinear", **params)
@@ -93,7 +95,7 @@ def test_it_finds_what_liblinear_finds(loss: str) -> None:
     ],
     ids=["copies", "empty rows", "some empty", "features alike", "one row", "all alike", "more features than rows"],
 )
-def test_rows_that_leave_the_multiples_open(loss: str, rows: Array) -> None:
+def test_gap_closes_on_degenerate_rows(loss: str, rows: Array) -> None:
     box = np.full(len(rows), 0.7)
     found = solved(loss, rows, box)
     assert found.width <= 1e-6
@@ -102,14 +104,14 @@ def test_rows_that_leave_the_multiples_open(loss: str, rows: Array) -> None:
 
 @losses
 @pytest.mark.parametrize("size", [1e150, 1e-150])
-def test_numbers_beyond_it_are_no_error(loss: str, size: float) -> None:
+def test_extreme_values_raise_no_error(loss: str, size: float) -> None:
     rows = size * make_rows(7)
     found = solved(loss, rows, np.full(60, 1e3))
-    assert found.width >= 0  # infinite where it could not be told
+    assert found.width >= 0  # infinite if unknown
     assert found.dual.shape == (60,)
 
 
-def test_an_optimum_is_known_as_one() -> None:
+def test_judge_gives_zero_gap_at_optimum() -> None:
     rows = np.array([[1.0], [2.0]])
     hinge = LOSSES["hinge"]
     assert judge(hinge, rows, np.array([1.0, 0.0]), np.array([3.0, 3.0])).width == 0
@@ -118,7 +120,7 @@ def test_an_optimum_is_known_as_one() -> None:
 
 
 @losses
-def test_it_can_be_interrupted(loss: str) -> None:
+def test_minimize_can_be_interrupted(loss: str) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
@@ -129,5 +131,5 @@ def test_it_can_be_interrupted(loss: str) -> None:
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "small"), [(178, 13, True), (100_000, 100, False), (500, 2048, False)]
 )
-def test_what_is_small(n_rows: int, n_features: int, small: bool) -> None:
+def test_is_small_depends_on_shape(n_rows: int, n_features: int, small: bool) -> None:
     assert is_small(n_rows, n_features) == small

@@ -18,11 +18,11 @@ def outline(n_rows: int, n_features: int) -> Outline:
 
 
 def table(n_rows: int, n_features: int, dtype: type = np.float32) -> Any:
-    """A table that takes no memory."""
+    """A table that allocates no memory."""
     return np.broadcast_to(np.zeros((1, 1), dtype), (n_rows, n_features))
 
 
-def test_a_path_asked_for_is_taken(blobs: DomainPair) -> None:
+def test_machine_parameter_selects_the_path(blobs: DomainPair) -> None:
     models = {
         machine: AdREM(C=0.1, random_state=0, tol=1e-6, machine=machine).fit(
             blobs.X_source, blobs.y_source, X_target=blobs.X_target
@@ -36,7 +36,7 @@ def test_a_path_asked_for_is_taken(blobs: DomainPair) -> None:
     np.testing.assert_array_equal(models["gram"].transduction_, models["rows"].transduction_)
 
 
-def test_a_gram_matrix_beyond_the_limit_is_refused_if_asked_for(blobs: DomainPair) -> None:
+def test_gram_matrix_above_memory_limit_is_rejected(blobs: DomainPair) -> None:
     model = AdREM(machine="gram", memory_limit=1000)
     with pytest.raises(ValueError, match=r"takes 88 kB, more than memory_limit \(1 kB\). Raise memory_limit, or"):
         model.fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
@@ -44,7 +44,7 @@ def test_a_gram_matrix_beyond_the_limit_is_refused_if_asked_for(blobs: DomainPai
     assert model.machine_.startswith("rows: ")
 
 
-def test_free_memory_only_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_memory_does_not_change_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     before = choose_path(outline(3000, 500), 2, "hinge")
     monkeypatch.setattr("adrem.runtime.memory.available_memory", lambda: 1e6)
     assert choose_path(outline(3000, 500), 2, "hinge") == before
@@ -58,7 +58,7 @@ def chosen(shape: tuple[int, int], work: Work, **settings: Any) -> MachineChoice
     return choose_machine(outline(*shape), work, MachineSettings("hinge", **settings))
 
 
-def test_the_forecast_of_memory_grows_with_the_work() -> None:
+def test_memory_forecast_grows_with_work() -> None:
     for works in (
         [Work(3), Work(3, 11), Work(3, 11, n_jobs=2), Work(3, 11, n_jobs=2, n_kept=200)],
         [Work(2), Work(20), Work(20, n_folds=3)],
@@ -73,7 +73,7 @@ def test_the_forecast_of_memory_grows_with_the_work() -> None:
     assert similarities.memory > plain.memory > 3000**2 * 4
 
 
-def test_the_device_is_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_depends_on_size_and_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.machines.devices._has_gpu", lambda: True)
     assert chosen((300, 5), Work(2), device="auto").device == "cpu"
     assert chosen((3000, 5), Work(2), device="auto", kernel=Kernel("rbf")).device == "cpu"
@@ -86,7 +86,7 @@ def test_the_device_is_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert large.memory > 200_000 * 500 * 4
 
 
-def test_a_choice_makes_the_machine_it_states() -> None:
+def test_machine_has_the_chosen_settings() -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
     choice = choose_machine(Outline.of(rows), Work(3), MachineSettings("log_loss", path="rows", tol=0.01))
     machine = choice.make(rows)

@@ -12,11 +12,11 @@ from adrem.machines import make_machine
 from adrem.machines.regularization import GRID, select_c
 
 
-def test_grid_is_the_papers() -> None:
+def test_grid_equals_the_papers() -> None:
     np.testing.assert_allclose(GRID, [1e-3, 1e-2, 1e-1, 1, 10, 100, 1000, 10000])
 
 
-def test_choice_is_that_of_liblinear_on_the_same_folds() -> None:
+def test_selected_c_equals_liblinear_cross_validation() -> None:
     candidates = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
     for seed in range(5):
         data = make_blobs_shift(n_source=90, seed=seed)
@@ -43,7 +43,7 @@ def _svc(C: float) -> LinearSVC:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_first_of_equals_is_chosen_in_the_order_given(loss: str) -> None:
+def test_ties_select_the_first_candidate(loss: str) -> None:
     X = np.array([[1.0], [-1.0]] * 6)
     labels = np.array([1, 0] * 6, dtype=np.intp)
     machine = make_machine(X, 2, loss)
@@ -51,7 +51,7 @@ def test_first_of_equals_is_chosen_in_the_order_given(loss: str) -> None:
         assert select_c(machine, labels, np.ones(12), candidates, 0) == candidates[0]
 
 
-def test_rows_of_weight_zero_take_no_part() -> None:
+def test_rows_of_weight_zero_are_ignored() -> None:
     data = make_blobs_shift(n_source=90)
     rng = np.random.default_rng(0)
     X = np.concatenate([data.X_source, 100 * rng.standard_normal((30, 5))])
@@ -61,7 +61,7 @@ def test_rows_of_weight_zero_take_no_part() -> None:
     assert select_c(make_machine(X, 3, "hinge", tol=1e-6), y, weights, GRID[:5], 0) == alone
 
 
-def test_weights_count_in_training_and_in_the_accuracy() -> None:
+def test_weights_affect_training_and_accuracy() -> None:
     rng = np.random.default_rng(0)
     labels = np.array([0, 1] * 30, dtype=np.intp)
     X = np.where(labels == 1, 1.0, -1.0)[:, None] + 0.1 * rng.standard_normal((60, 1))
@@ -78,7 +78,7 @@ def test_weights_count_in_training_and_in_the_accuracy() -> None:
     assert accuracy["heavy"] == 0.0
 
 
-def test_a_perfect_weighted_accuracy_is_no_error() -> None:
+def test_perfect_weighted_accuracy_is_accepted() -> None:
     rng = np.random.default_rng(3)
     labels = (np.arange(60) % 6 == 0).astype(np.intp)
     X = np.column_stack([np.ones(60), np.where(labels == 1, 0.7, -0.7) + 0.02 * rng.standard_normal(60)])
@@ -87,7 +87,7 @@ def test_a_perfect_weighted_accuracy_is_no_error() -> None:
         assert select_c(make_machine(X, 2, "hinge"), labels, weights, GRID, 0) > 1e-3
 
 
-def test_a_c_beyond_the_first_that_cannot_be_trained_is_not_tried() -> None:
+def test_search_stops_at_first_failed_c() -> None:
     data = make_blobs_shift(n_source=90)
     machine = make_machine(data.X_source, 3, "hinge", tol=1e-9)
     tried: list[float] = []
@@ -100,7 +100,7 @@ def test_a_c_beyond_the_first_that_cannot_be_trained_is_not_tried() -> None:
             solution.n_failed[:] = 1
         return solution
 
-    machine.solve = noted  # type: ignore[method-assign]  # to hear what is trained
+    machine.solve = noted  # type: ignore[method-assign]  # records the trained values of C
     chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), GRID, 0)
     assert tried == [1e-3, 1e-2, 1e-1]
     assert chosen in tried

@@ -9,17 +9,17 @@ from adrem.machines.rows import shared_entries
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_of_one_row_alone_are_folded_into_its_norm(dtype: type) -> None:
+def test_single_row_features_are_folded_into_norm(dtype: type) -> None:
     table = sp.csr_array(np.array([[1, 0, 2, 0, 3], [0, 4, 5, 0, 6], [0, 0, 7, 8, 0]], dtype=dtype))
     entries = shared_entries(table)
     assert entries.n_features == 2
     np.testing.assert_array_equal(entries.lonely, [1, 16, 64])
     shared = sp.csr_array((entries.values, entries.indices, entries.indptr), shape=(3, 2)).toarray()
-    np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # by how often they occur
+    np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # ordered by frequency
     assert entries.values.dtype == dtype
 
 
-def test_dense_rows_are_taken_as_they_are() -> None:
+def test_dense_rows_are_not_copied() -> None:
     rows = np.ones((3, 2), np.float32)
     entries = shared_entries(rows)
     assert entries.values is rows
@@ -28,7 +28,7 @@ def test_dense_rows_are_taken_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_lonely_features_get_their_weights_all_the_same(loss: str) -> None:
+def test_single_row_features_get_weights(loss: str) -> None:
     rng = np.random.default_rng(0)
     X = np.hstack([rng.standard_normal((40, 4)), np.diag(rng.standard_normal(40))])
     y, weights = np.arange(40) % 3, rng.integers(0, 3, 40).astype(np.float64)
@@ -39,7 +39,7 @@ def test_lonely_features_get_their_weights_all_the_same(loss: str) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 20])
-def test_any_number_of_problems_finds_its_lanes(n_classes: int) -> None:
+def test_rows_path_supports_any_number_of_problems(n_classes: int) -> None:
     rng = np.random.default_rng(0)
     X, weights = rng.standard_normal((100, 7)), np.ones(100)
     labels = np.stack([rng.permutation(np.arange(100) % n_classes) for _ in range(5)])

@@ -10,7 +10,7 @@ from adrem.machines.tables import Outline, add_bias, squared_norms, stack
 from adrem.runtime.memory import bytes_of
 
 
-def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
+def test_stack_copies_and_sums_duplicate_entries() -> None:
     dense = np.ones((3, 2))
     assert not np.shares_memory(stack([dense, dense[:0]]), dense)
     twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
@@ -21,7 +21,7 @@ def test_stack_gives_a_fresh_table_without_duplicate_entries() -> None:
     assert stack([dense, sp.csr_array(dense)]).shape == (6, 2)
 
 
-def test_stack_takes_the_wider_type() -> None:
+def test_stack_promotes_the_dtype() -> None:
     assert stack([np.ones((1, 2), np.float32), np.ones((1, 2))]).dtype == np.float64
     assert stack([np.ones((1, 2), np.float32)] * 2).dtype == np.float32
 
@@ -36,7 +36,7 @@ def test_bias_and_norms_agree_for_dense_and_sparse(dtype: type) -> None:
         np.testing.assert_allclose(squared_norms(table), [5.0, 50.0])
 
 
-def test_the_bias_of_sparse_rows_keeps_their_order_and_their_types() -> None:
+def test_add_bias_keeps_order_and_types() -> None:
     table = sp.csr_array(np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     wide = add_bias(table)
     expected = sp.csr_array(sp.hstack([table, np.ones((4, 1))], format="csr"))
@@ -46,7 +46,7 @@ def test_the_bias_of_sparse_rows_keeps_their_order_and_their_types() -> None:
     assert table.shape == (4, 3)
 
 
-def test_an_outline_is_that_of_the_stacked_table() -> None:
+def test_outline_equals_stacked_table() -> None:
     rng = np.random.default_rng(0)
     one, other = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(2, 4))
     for tables in ([one, one], [one, other], [sp.csr_array(one), sp.csr_array(one)]):

@@ -1,4 +1,4 @@
-"""The machines on a device of PyTorch against those on the CPU: on PyTorch's CPU, and on a GPU where there is one."""
+"""Tests of the PyTorch machines against the CPU machines, on PyTorch's CPU and on a GPU if present."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adrem.machines.regularization import grows, rescale
 from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
-gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
 paths = pytest.mark.parametrize("path", ["gram", "rows", "sparse rows"])
 losses = pytest.mark.parametrize("loss", list(LOSSES))
@@ -26,7 +26,7 @@ N_ROWS, TIGHT = 50, 1e-3
 
 
 def make_problem(n_classes: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Rows with an empty one and a duplicate, labels, and counts that leave some rows out."""
+    """Rows that include a zero row and a duplicate, labels, and counts that are zero for some rows."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N_ROWS, 40)) * (rng.random((N_ROWS, 40)) < 0.6)
     X[4], X[3] = X[5], 0.0
@@ -52,7 +52,9 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
 @losses
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_classes: int, intercept: bool) -> None:
+def test_device_solution_equals_cpu_solution(
+    device: str, path: str, loss: str, n_classes: int, intercept: bool
+) -> None:
     X, y, counts = make_problem(n_classes)
     labels, weights = np.stack([y, y[::-1]]), np.stack([counts, counts[::-1]])
     found, expected = (build(where, path, X, n_classes, loss, fit_intercept=intercept) for where in (device, "cpu"))
@@ -73,7 +75,7 @@ def test_the_optimum_is_that_of_the_cpu(device: str, path: str, loss: str, n_cla
 @devices
 @paths
 @losses
-def test_any_warm_start_ends_at_the_cold_optimum(device: str, path: str, loss: str) -> None:
+def test_warm_start_reaches_cold_start_optimum(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, np.ones(N_ROWS), 0.5)
@@ -88,7 +90,7 @@ def test_any_warm_start_ends_at_the_cold_optimum(device: str, path: str, loss: s
 @devices
 @paths
 @losses
-def test_float32_rows_keep_their_type_and_the_optimum(device: str, path: str, loss: str) -> None:
+def test_float32_input_keeps_type_and_optimum(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     narrow, wide = (build(device, path, X.astype(dtype), 3, loss) for dtype in (np.float32, np.float64))
     first, second = (machine.solve(y, counts, 0.5) for machine in (narrow, wide))
@@ -102,11 +104,9 @@ def test_float32_rows_keep_their_type_and_the_optimum(device: str, path: str, lo
 
 @devices
 @losses
-def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
-    device: str, loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sparse_and_dense_gram_matrices_agree(device: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
-    monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # seven rows at a time
+    monkeypatch.setattr("adrem.machines.torch.gram.DENSE", 7 * X[0].nbytes)  # blocks of seven rows
     solutions = [
         (machine, machine.solve(y, counts, 0.5))
         for machine in (build(device, "gram", table, 3, loss) for table in (X, sp.csr_array(X)))
@@ -119,12 +119,14 @@ def test_sparse_rows_have_the_gram_matrix_of_dense_ones(
 @devices
 @losses
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_rows_in_blocks_equal_cpu_solution(
+    device: str, loss: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 300)) * (rng.random((700, 300)) < 0.05)
-    X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature of every row, and rows that have no other
+    X[[3, 600]], X[:, 7] = 0.0, 1.0  # a feature present in every row, and rows without others
     labels, counts = rng.integers(0, 3, (2, 700)), rng.integers(0, 3, (2, 700)).astype(np.float64)
-    monkeypatch.setattr("adrem.machines.torch.sparse.DENSE", 128 * 8 * 50)  # some features at a time
+    monkeypatch.setattr("adrem.machines.torch.sparse.DENSE", 128 * 8 * 50)  # blocks of about 50 features
     monkeypatch.setattr("adrem.machines.torch.sparse.ORDERED", 6000)  # two blocks
     found, expected = (build(where, "sparse rows", X.astype(dtype), 3, loss) for where in (device, "cpu"))
     ours, theirs = (machine.solve(labels, counts, 0.1) for machine in (found, expected))
@@ -139,7 +141,7 @@ def test_sparse_rows_of_many_blocks(device: str, loss: str, dtype: Any, monkeypa
 @devices
 @paths
 @losses
-def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str, loss: str) -> None:
+def test_rescaled_start_fits_rescaled_problem(device: str, path: str, loss: str) -> None:
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, counts, 0.01)
@@ -153,7 +155,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
 @devices
 @paths
 @losses
-def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconverged_problems_are_counted(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build(device, path, X, 3, loss, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
@@ -162,9 +164,7 @@ def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, mon
 
 @devices
 @paths
-def test_where_single_precision_does_not_reach_the_tolerance_it_is_given_up_near_the_optimum(
-    device: str, path: str
-) -> None:
+def test_float32_failure_is_near_the_optimum(device: str, path: str) -> None:
     X, y, _ = make_problem(3)
     X = np.random.default_rng(0).standard_normal((N_ROWS, 8)) + np.eye(3, 8)[y]
     narrow, wide = (build(device, path, X.astype(dtype), 3, "log_loss") for dtype in (np.float32, np.float64))
@@ -179,7 +179,7 @@ def test_where_single_precision_does_not_reach_the_tolerance_it_is_given_up_near
 @devices
 @paths
 @losses
-def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str, loss: str) -> None:
+def test_zero_weights_give_the_zero_classifier(device: str, path: str, loss: str) -> None:
     X, y, _ = make_problem(3)
     machine = build(device, path, X, 3, loss)
     solution = machine.solve(y, np.zeros(N_ROWS), 1.0)
@@ -187,7 +187,7 @@ def test_rows_all_of_weight_zero_give_the_zero_classifier(device: str, path: str
     np.testing.assert_array_equal(machine.weights(solution)[0], 0.0)
 
 
-def test_the_path_is_chosen_by_the_shape() -> None:
+def test_path_depends_on_shape_and_memory() -> None:
     few, many = Outline.of(np.zeros((10, 5))), Outline.of(np.zeros((20_000, 5), np.float32))
     sparse, more = (Outline.of(sp.csr_array((n, 5), dtype=np.float32)) for n in (5_000, 20_000))
     assert choose_device_path(few, "auto", 2**30).name == "gram"
@@ -202,7 +202,7 @@ def test_the_path_is_chosen_by_the_shape() -> None:
 
 
 @paths
-def test_as_many_members_as_the_memory_holds(path: str) -> None:
+def test_members_that_fit_depends_on_memory(path: str) -> None:
     X, _, _ = make_problem(3)
     machine: Any = build("torch-cpu", path, X, 3, "hinge", work=Work(3, 11))
     assert machine.group_size == 11
@@ -219,7 +219,7 @@ def test_as_many_members_as_the_memory_holds(path: str) -> None:
 @gpu
 @paths
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
+def test_triton_steps_equal_plain_steps(path: str, dtype: Any) -> None:
     from adrem.machines.torch import steps as _steps
     from adrem.machines.torch import triton as _triton
 

@@ -1,4 +1,4 @@
-"""Scorers that see no label of the target, in scikit-learn's searches."""
+"""Tests of the scorers that need no target labels, also in scikit-learn's searches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def table() -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_labels_of_the_target_are_not_read(scorer: Any, table: tuple[Any, Any, Any]) -> None:
+def test_target_labels_are_ignored(scorer: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     model = AdREM(C=0.1, **QUICK).fit(X, y, sample_domain=domain)
     masked = np.where(domain < 0, -1, y)
@@ -50,7 +50,7 @@ def test_labels_of_the_target_are_not_read(scorer: Any, table: tuple[Any, Any, A
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_sparse_rows_and_frames_have_the_same_score(scorer: Any, table: tuple[Any, Any, Any]) -> None:
+def test_scores_agree_for_sparse_rows_and_frames(scorer: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     model = AdREM(C=0.1, **QUICK).fit(X, y, sample_domain=domain)
     score = scorer(model, X, y, sample_domain=domain)
@@ -62,7 +62,7 @@ def test_sparse_rows_and_frames_have_the_same_score(scorer: Any, table: tuple[An
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_a_search_by_the_mark_of_the_target(scorer: Any, table: tuple[Any, Any, Any]) -> None:
+def test_grid_search_works_with_marked_labels(scorer: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     masked = np.where(domain < 0, -1, y)
     search = GridSearchCV(
@@ -76,7 +76,7 @@ def test_a_search_by_the_mark_of_the_target(scorer: Any, table: tuple[Any, Any, 
 
 @pytest.mark.usefixtures("routing")
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_a_search_by_routed_domains(scorer: Any, table: tuple[Any, Any, Any]) -> None:
+def test_cross_validate_works_with_routed_domains(scorer: Any, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     pipe = make_pipeline(StandardScaler(), AdREM(C=0.1, **QUICK))
     found = cross_validate(
@@ -86,7 +86,7 @@ def test_a_search_by_routed_domains(scorer: Any, table: tuple[Any, Any, Any]) ->
 
 
 @pytest.mark.parametrize("name", baselines.__all__)
-def test_every_estimator_can_be_scored(name: str, table: tuple[Any, Any, Any]) -> None:
+def test_scorers_support_every_estimator(name: str, table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     model = getattr(baselines, name)().fit(X, y, sample_domain=domain)
     for scorer in SCORERS:
@@ -94,7 +94,7 @@ def test_every_estimator_can_be_scored(name: str, table: tuple[Any, Any, Any]) -
 
 
 class Fixed:
-    """An estimator that says what it was told."""
+    """An estimator that returns fixed probabilities."""
 
     def __init__(self, shares: Any, rows: Any) -> None:
         self.shares, self.rows = shares, rows
@@ -106,7 +106,7 @@ class Fixed:
         return self.predict_proba(X).argmax(axis=1)
 
 
-def test_what_each_rewards(table: tuple[Any, Any, Any]) -> None:
+def test_scorers_prefer_better_predictions(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     rng = np.random.RandomState(0)
     right = 0.9 * np.eye(3)[y] + 0.1 / 3
@@ -125,12 +125,12 @@ def test_what_each_rewards(table: tuple[Any, Any, Any]) -> None:
     assert score(NeighbourhoodDensityScorer(), right) > score(NeighbourhoodDensityScorer(), spread)
 
 
-def test_one_label_for_all_scores_what_it_is_worth(table: tuple[Any, Any, Any]) -> None:
+def test_circular_score_of_constant_labels_is_chance(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     assert CircularScorer()(Fixed(np.eye(3)[np.zeros(180, dtype=int)], X), X, y, domain) == pytest.approx(1 / 3)
 
 
-def test_without_rows_of_both_there_is_no_score(table: tuple[Any, Any, Any]) -> None:
+def test_scorers_need_source_and_target_rows(table: tuple[Any, Any, Any]) -> None:
     X, y, domain = table
     model = AdREM(C=0.1, **QUICK).fit(X, y, sample_domain=domain)
     with pytest.raises(ValueError, match="no target rows to score"):

@@ -1,4 +1,4 @@
-"""One class that chooses, and can say by what."""
+"""Tests of `AdREMCV`, which chooses among candidates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fitted(data: DomainPair, **params: Any) -> AdREMCV:
 
 
 def skewed(kept: float) -> DomainPair:
-    """Two overlapping classes, of the first of which the target has only a part."""
+    """Two overlapping classes; only a fraction of the first class is kept in the target."""
     rng = np.random.RandomState(0)
     y = np.arange(800) % 2
     source, target = (1.6 * np.eye(2, 6)[y] + rng.normal(size=(800, 6)) for _ in range(2))
@@ -48,15 +48,15 @@ def skewed(kept: float) -> DomainPair:
 @parametrize_with_checks(
     [AdREMCV(C=0.1, n_estimators=2, n_iter=2)],
     expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "folds are made of rows, and a training stops within tol",
-        "check_sample_weight_equivalence_on_sparse_data": "folds are made of rows, and a training stops within tol",
+        "check_sample_weight_equivalence_on_dense_data": "folds consist of rows, and training stops within tol",
+        "check_sample_weight_equivalence_on_sparse_data": "folds consist of rows, and training stops within tol",
     },
 )
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_results_tell_what_was_tried_and_why_it_was_taken() -> None:
+def test_cv_results_explain_the_choice() -> None:
     data = make_blobs_shift()
     model = fitted(data)
     results = pd.DataFrame(model.cv_results_)
@@ -70,7 +70,7 @@ def test_results_tell_what_was_tried_and_why_it_was_taken() -> None:
     assert model.C_ == model.best_estimator_.C_
 
 
-def test_it_finds_the_kernel_where_lines_do_not_do() -> None:
+def test_search_selects_rbf_on_digits() -> None:
     data = load_digits_shift()
     model = fitted(data, C=[0.1, 1.0, 10.0], n_estimators=3, n_iter=10)
     assert model.best_name_ == "rbf"
@@ -80,12 +80,12 @@ def test_it_finds_the_kernel_where_lines_do_not_do() -> None:
     assert accuracies[0] > accuracies[1]
 
 
-def test_arcs_are_learnt_as_by_the_paper() -> None:
+def test_search_solves_rotated_arcs() -> None:
     data = make_rotated_arcs(rotation=50, random_state=0)
     assert np.mean(fitted(data, n_iter=20, n_estimators=3).transduction_ == data.y_target) == 1.0
 
 
-def test_shares_are_estimated_and_used_where_they_are_clear() -> None:
+def test_class_prior_is_estimated_only_if_clear() -> None:
     rare, common = fitted(skewed(0.1), n_iter=10), fitted(skewed(1.0), n_iter=10)
     true = np.mean(skewed(0.1).y_target == 0)
     assert rare.class_prior_[0] == pytest.approx(true, abs=0.12)
@@ -101,7 +101,7 @@ def test_shares_are_estimated_and_used_where_they_are_clear() -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
-def test_predict_says_what_the_transduction_does(form: Any) -> None:
+def test_predict_equals_transduction(form: Any) -> None:
     data = make_blobs_shift()
     data = data._replace(X_source=form(np.abs(data.X_source)), X_target=form(np.abs(data.X_target)))
     for name in DEFAULT_CANDIDATES:
@@ -123,7 +123,7 @@ def _defaults(data: DomainPair) -> dict[str, Any]:
     return model._default_candidates(DEFAULT_CANDIDATES, domains, np.full(3, 1 / 3), 0)
 
 
-def test_the_routes_and_the_seed() -> None:
+def test_input_forms_and_n_jobs_agree() -> None:
     data = make_blobs_shift()
     model = fitted(data)
     X = np.concatenate([data.X_source, data.X_target])
@@ -139,7 +139,7 @@ def test_the_routes_and_the_seed() -> None:
         np.testing.assert_array_equal(other.transduction_, model.transduction_)
 
 
-def test_names_frames_and_strings() -> None:
+def test_frames_and_string_labels_are_supported() -> None:
     data = make_blobs_shift()
     names = [f"f{k}" for k in range(data.X_source.shape[1])]
     source, target = (pd.DataFrame(rows, columns=names) for rows in (data.X_source, data.X_target))
@@ -149,14 +149,14 @@ def test_names_frames_and_strings() -> None:
     np.testing.assert_array_equal(model.predict(target[names[::-1]]), model.transduction_)
 
 
-def test_candidates_of_ones_own() -> None:
+def test_custom_candidates_are_searched() -> None:
     data = make_blobs_shift()
     candidates = {"coral": CORAL(C=0.1), "scaled": (MaxAbsScaler(), AdREM(C=0.1, **QUICK)), "none": SourceOnly(C=0.1)}
     before = {name: clone(own[1] if isinstance(own, tuple) else own) for name, own in candidates.items()}
     model = fitted(data, candidates=candidates)
     assert model.cv_results_["candidate"] == list(candidates)
     assert not hasattr(model, "class_prior_")
-    for name, own in before.items():  # theirs are not touched
+    for name, own in before.items():  # the given estimators are not modified
         given_one: Any = candidates[name]
         assert repr(given_one[1] if isinstance(given_one, tuple) else given_one) == repr(own)
     for wrong in ({}, {"x": 3}, {"x": (MaxAbsScaler(),)}, {"x": MaxAbsScaler()}):
@@ -164,7 +164,7 @@ def test_candidates_of_ones_own() -> None:
             fitted(data, candidates=wrong)
 
 
-def test_some_of_the_usual_ones_by_name() -> None:
+def test_default_candidates_are_selected_by_name() -> None:
     data = make_blobs_shift()
     assert fitted(data, candidates=["log_loss", "source alone"]).cv_results_["candidate"] == [
         "log_loss",
@@ -177,8 +177,8 @@ def test_some_of_the_usual_ones_by_name() -> None:
         fitted(data, candidates=("rbf",), memory_limit=1000)
 
 
-def test_no_adaptation_where_it_does_harm() -> None:
-    """The target has no row of one class, and equal shares tear the other apart."""
+def test_search_avoids_harmful_adaptation() -> None:
+    """The target lacks one class, and draws with equal shares split the other."""
     rng = np.random.RandomState(0)
     y, y_target = np.arange(300) % 2, np.ones(400, dtype=int)
     source, target = (2.0 * np.eye(2, 5)[own] + rng.normal(size=(len(own), 5)) for own in (y, y_target))
@@ -191,7 +191,7 @@ def test_no_adaptation_where_it_does_harm() -> None:
 
 
 @pytest.mark.parametrize("scorer", [CircularScorer(C=0.1), AgreementScorer()])
-def test_another_score_decides(scorer: Any) -> None:
+def test_scoring_parameter_decides_the_choice(scorer: Any) -> None:
     data = make_blobs_shift()
     model = fitted(data, scoring=scorer)
     results = pd.DataFrame(model.cv_results_)
@@ -200,7 +200,7 @@ def test_another_score_decides(scorer: Any) -> None:
     assert "circular" not in results
 
 
-def test_numbers_are_asked_of_a_score_and_names_of_an_error() -> None:
+def test_bad_scores_and_candidate_errors_are_named() -> None:
     data = make_blobs_shift()
     with pytest.raises(ValueError, match=r"finite numbers; for \['hinge', 'rbf'\] it returned \[nan, nan\]"):
         fitted(data, candidates=["hinge", "rbf"], scoring=lambda *_, **__: float("nan"))
@@ -208,7 +208,7 @@ def test_numbers_are_asked_of_a_score_and_names_of_an_error() -> None:
         fitted(data, candidates={"many": AdREM(C=0.1, neighbors=500)})
 
 
-def test_candidates_without_a_seed_get_one() -> None:
+def test_unseeded_candidates_get_a_seed() -> None:
     data = make_blobs_shift()
     models = [fitted(data, candidates={"a": AdREM(C=0.1, n_estimators=2, n_iter=3)}) for _ in range(2)]
     np.testing.assert_array_equal(models[0].best_estimator_.coef_, models[1].best_estimator_.coef_)
@@ -216,7 +216,7 @@ def test_candidates_without_a_seed_get_one() -> None:
     assert own.best_estimator_.random_state == 7
 
 
-def test_too_few_target_rows_tell_nothing_of_the_shares() -> None:
+def test_prior_stays_uniform_for_few_target_rows() -> None:
     data = skewed(0.1)
     few = data._replace(X_target=data.X_target[:19], y_target=data.y_target[:19])
     model = fitted(few)
@@ -224,7 +224,7 @@ def test_too_few_target_rows_tell_nothing_of_the_shares() -> None:
     assert not hasattr(model, "class_prior_interval_")
 
 
-def test_votes_are_there_for_every_candidate() -> None:
+def test_vote_share_exists_for_every_candidate() -> None:
     data = make_blobs_shift()
     for name in ("hinge", "source alone"):
         model = fitted(data, candidates=[name])
@@ -232,7 +232,7 @@ def test_votes_are_there_for_every_candidate() -> None:
         np.testing.assert_array_equal(model.classes_[model.vote_share_.argmax(axis=1)], model.transduction_)
 
 
-def test_what_was_taken_can_be_diagnosed_and_estimated() -> None:
+def test_search_can_be_diagnosed_and_estimated() -> None:
     data = make_blobs_shift()
     for pair in ((StandardScaler(), AdREM(C=0.1, **QUICK)), (None, SourceOnly(C=0.1))):
         model = fitted(data, candidates={"own": pair})
@@ -245,8 +245,8 @@ def test_what_was_taken_can_be_diagnosed_and_estimated() -> None:
         assert estimate_accuracy(model, data.X_source, data.y_source, data.X_target) == expected
 
 
-def test_only_the_taken_one_is_heard() -> None:
-    """Warnings of candidates that were not taken say nothing about the model."""
+def test_only_chosen_candidate_raises_warnings() -> None:
+    """Warnings of candidates that were not chosen do not concern the model."""
     data = make_blobs_shift()
     lost = data._replace(X_target=np.tile(data.X_target[:1], (30, 1)), y_target=np.repeat(data.y_target[:1], 30))
     candidates = {"none": SourceOnly(C=0.1), "adapted": AdREM(C=0.1, **QUICK)}
@@ -260,7 +260,7 @@ def test_only_the_taken_one_is_heard() -> None:
         assert caught == []
 
 
-def test_a_kernel_too_large_is_not_tried_and_few_rows_are_no_obstacle(tmp_path: Path) -> None:
+def test_too_large_kernel_and_rare_class_are_handled(tmp_path: Path) -> None:
     data = make_blobs_shift()
     assert "rbf" not in fitted(data, memory_limit=1000).cv_results_["candidate"]
     single = np.concatenate([np.flatnonzero(data.y_source != 0), np.flatnonzero(data.y_source == 0)[:2]])
@@ -273,7 +273,7 @@ def test_a_kernel_too_large_is_not_tried_and_few_rows_are_no_obstacle(tmp_path: 
         save(model, tmp_path / "m")
 
 
-def test_a_source_alone_is_judged_by_itself() -> None:
+def test_source_only_fit_scores_source_accuracy() -> None:
     data = make_blobs_shift()
     model = AdREMCV(C=0.1, **QUICK).fit(data.X_source, data.y_source)
     assert len(model.transduction_) == 0
@@ -282,7 +282,7 @@ def test_a_source_alone_is_judged_by_itself() -> None:
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8), st.integers(1, 10_000))
-def test_the_best_is_always_near_the_best(accuracies: list[float], n_rows: int) -> None:
+def test_near_the_best_includes_the_best(accuracies: list[float], n_rows: int) -> None:
     near = near_the_best(np.array(accuracies), n_rows)
     assert near[int(np.argmax(accuracies))]
     best = max(accuracies)

@@ -1,4 +1,4 @@
-"""Models of other packages: what is saved of them, and which files of them are refused."""
+"""Tests of saving and loading models that other packages define."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adrem.persistence.models import HEADER
 from adrem.registry import ESTIMATORS, find_estimator
 
 HERE = [__name__]
-Borrowed = CORAL  # a class that this module names and does not define
+Borrowed = CORAL  # an alias of a class that another module defines
 
 
 class Noting(CORAL):
@@ -37,7 +37,7 @@ class Noting(CORAL):
 
 
 class Silent(CORAL):
-    """A subclass that says nothing of what it adds."""
+    """A subclass that does not declare its added attributes."""
 
     def fit(self, X: Any, y: Any, **more: Any) -> Any:
         super().fit(X, y, **more)
@@ -85,7 +85,7 @@ def rewrite(path: Path, change: Any) -> None:
         np.savez(file, **arrays)
 
 
-def test_attributes_of_the_class_and_of_its_bases_come_back(blobs: DomainPair, tmp_path: Path) -> None:
+def test_saved_attributes_of_subclasses_round_trip(blobs: DomainPair, tmp_path: Path) -> None:
     for model in (Noting(C=0.1), Derived(C=0.1, n_estimators=2, n_iter=2, random_state=0)):
         save(fitted(model, blobs), tmp_path / "model")
         copy = load(tmp_path / "model", trusted_modules=HERE)
@@ -97,7 +97,7 @@ def test_attributes_of_the_class_and_of_its_bases_come_back(blobs: DomainPair, t
         np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
 
 
-def test_attributes_that_would_be_lost_are_named(blobs: DomainPair, tmp_path: Path) -> None:
+def test_undeclared_attributes_are_named(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"would not be saved: .* saved_attributes = \('extra_',\)"):
         save(fitted(Silent(C=0.1), blobs), tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -115,7 +115,7 @@ def test_attributes_that_would_be_lost_are_named(blobs: DomainPair, tmp_path: Pa
         ("coef_", [[[0.0]]], "don't have the shapes"),
     ],
 )
-def test_only_plain_values_are_saved(blobs: DomainPair, tmp_path: Path, name: str, value: Any, message: str) -> None:
+def test_only_plain_values_can_be_saved(blobs: DomainPair, tmp_path: Path, name: str, value: Any, message: str) -> None:
     model = fitted(Noting(C=0.1), blobs)
     setattr(model, name, value)
     with pytest.raises(TypeError, match=message):
@@ -123,7 +123,7 @@ def test_only_plain_values_are_saved(blobs: DomainPair, tmp_path: Path, name: st
     assert not list(tmp_path.iterdir())
 
 
-def test_a_class_that_can_not_be_found_again_is_not_saved(blobs: DomainPair, tmp_path: Path) -> None:
+def test_local_class_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
     class Local(CORAL):
         pass
 
@@ -131,7 +131,7 @@ def test_a_class_that_can_not_be_found_again_is_not_saved(blobs: DomainPair, tmp
         save(fitted(Local(C=0.1), blobs), tmp_path / "model")
 
 
-def test_a_subclass_that_keeps_rows_is_not_saved(blobs: DomainPair, tmp_path: Path) -> None:
+def test_subclass_keeping_rows_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"Noting\(form='similarity'\) keeps the rows"):
         save(fitted(Noting(C=0.1, form="similarity"), blobs), tmp_path / "model")
 
@@ -182,16 +182,14 @@ def test_a_changed_parameter_makes_no_file_that_can_not_be_loaded(
         (lambda _, a: a.pop("coef_"), "holds the arrays"),
     ],
 )
-def test_a_file_that_names_something_else_is_refused(
-    blobs: DomainPair, tmp_path: Path, change: Any, message: str
-) -> None:
+def test_file_with_other_class_is_rejected(blobs: DomainPair, tmp_path: Path, change: Any, message: str) -> None:
     save(fitted(Noting(C=0.1), blobs), tmp_path / "model")
     rewrite(tmp_path / "model", change)
     with pytest.raises(UnreadableModelError, match=message):
         load(tmp_path / "model", trusted_modules=[*HERE, "adrem_nowhere"])
 
 
-def test_a_declared_estimator_is_known_by_its_class_and_not_by_its_name() -> None:
+def test_find_estimator_compares_class_not_name() -> None:
     namesake = type("CORAL", (DomainClassifier,), {})
     assert find_estimator(Borrowed) is ESTIMATORS["CORAL"]
     assert find_estimator(namesake) is None

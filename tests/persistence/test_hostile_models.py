@@ -1,4 +1,4 @@
-"""Every file that was made to harm is refused, takes little memory, and leaves nothing behind."""
+"""Hostile model files are rejected, with little memory and without side effects."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.parametrize(("aim", "name"), [(aim, name) for aim in HARMFUL for name in AIMS[aim]])
-def test_a_hostile_file_is_refused(good: bytes, aim: str, name: str) -> None:
+def test_hostile_file_is_rejected(good: bytes, aim: str, name: str) -> None:
     assert outcome_of(good, AIMS[aim][name]) == REFUSED
 
 
 @pytest.mark.parametrize("aim", ["with altered arrays", "with altered headers", "cut off", "altered"])
-def test_a_damaged_file_is_refused_or_works(good: bytes, aim: str) -> None:
+def test_damaged_file_is_rejected_or_loads(good: bytes, aim: str) -> None:
     outcomes = {name: outcome_of(good, attack) for name, attack in list(AIMS[aim].items())[::5]}
     assert {name: outcome for name, outcome in outcomes.items() if outcome not in (REFUSED, ANSWERED)} == {}
 
 
-def test_the_good_file_itself_is_read(good: bytes) -> None:
+def test_unmodified_file_loads(good: bytes) -> None:
     unchanged: Callable[[bytes, Path], bytes] = lambda content, _: content  # noqa: E731
     assert outcome_of(good, unchanged) == ANSWERED

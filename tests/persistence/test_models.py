@@ -29,7 +29,7 @@ def fitted(blobs: DomainPair, **params: Any) -> AdREM:
 
 
 def plain(value: Any) -> Any:
-    """Arrays and tuples of parameters come back as lists, numbers of numpy as Python's."""
+    """A parameter as it is after loading: arrays and tuples become lists, numpy numbers Python numbers."""
     return np.asarray(value).tolist() if isinstance(value, (np.ndarray, np.generic, tuple, list)) else value
 
 
@@ -44,7 +44,9 @@ def plain(value: Any) -> Any:
         {"C": (0.1, 1.0), "class_prior": [0.2, 0.3, 0.5]},
     ],
 )
-def test_round_trip(blobs: DomainPair, tmp_path: Path, params: dict[str, Any]) -> None:
+def test_model_round_trip_keeps_attributes_and_predictions(
+    blobs: DomainPair, tmp_path: Path, params: dict[str, Any]
+) -> None:
     model = fitted(blobs, **params)
     save(model, tmp_path / "model.adrem")
     copy = load(tmp_path / "model.adrem")
@@ -64,7 +66,7 @@ BASELINES = [getattr(baselines, name)(C=0.1, random_state=0) for name in baselin
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
 @pytest.mark.parametrize("adapts", [True, False])
 @pytest.mark.parametrize("model", BASELINES, ids=lambda model: type(model).__name__)
-def test_baselines_come_back(blobs: DomainPair, tmp_path: Path, model: Any, adapts: bool) -> None:
+def test_baselines_round_trip(blobs: DomainPair, tmp_path: Path, model: Any, adapts: bool) -> None:
     model.fit(blobs.X_source, NAMES[blobs.y_source], X_target=blobs.X_target if adapts else None)
     save(model, tmp_path / "model")
     copy = load(tmp_path / "model")
@@ -76,7 +78,7 @@ def test_baselines_come_back(blobs: DomainPair, tmp_path: Path, model: Any, adap
     np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
 
 
-def test_a_baseline_that_keeps_rows_says_so(blobs: DomainPair, tmp_path: Path) -> None:
+def test_baseline_keeping_rows_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
     model = baselines.CORAL(C=0.1).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     model.set_params(form="similarity").fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
     with pytest.raises(TypeError, match=r"CORAL\(form='similarity'\) keeps the rows .* form='mapping' can"):
@@ -84,7 +86,7 @@ def test_a_baseline_that_keeps_rows_says_so(blobs: DomainPair, tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
-def test_a_model_of_format_1_is_read(blobs: DomainPair) -> None:
+def test_format_1_file_still_loads(blobs: DomainPair) -> None:
     model = load(DATA / "model-format-1.adrem")
     expected = [[0.928202659, 0.020722383, 0.051074958], [0.030149799, 0.096484718, 0.873365483]]
     np.testing.assert_allclose(model.predict_proba(blobs.X_target[:2]), expected, atol=1e-8)
@@ -92,7 +94,7 @@ def test_a_model_of_format_1_is_read(blobs: DomainPair) -> None:
     assert model.machine_ == "not recorded by format 1"
 
 
-def test_a_model_of_format_2_is_read(blobs: DomainPair) -> None:
+def test_format_2_file_still_loads(blobs: DomainPair) -> None:
     model = load(DATA / "model-format-2.adrem")
     expected = [[0.929000548, 0.020754837, 0.050244614], [0.026883382, 0.097964168, 0.875152449]]
     np.testing.assert_allclose(model.predict_proba(blobs.X_target[:2]), expected, atol=1e-8)
@@ -101,7 +103,7 @@ def test_a_model_of_format_2_is_read(blobs: DomainPair) -> None:
     assert model.coef_path_.shape[2:] == (3, 5)
 
 
-def test_frames_and_object_labels_come_back(blobs: DomainPair, tmp_path: Path) -> None:
+def test_feature_names_and_object_labels_round_trip(blobs: DomainPair, tmp_path: Path) -> None:
     X, X_target = (pd.DataFrame(table, columns=list("abcde")) for table in (blobs.X_source, blobs.X_target))
     y = pd.Series(NAMES[blobs.y_source].astype(object))
     model = AdREM(C=0.1, random_state=0).fit(X, y, X_target=X_target)
@@ -111,7 +113,7 @@ def test_frames_and_object_labels_come_back(blobs: DomainPair, tmp_path: Path) -
     np.testing.assert_array_equal(copy.predict(X_target[list("edcba")]), model.transduction_)
 
 
-def test_series_come_back_as_what_they_mean(blobs: DomainPair, tmp_path: Path) -> None:
+def test_series_parameters_become_plain_values(blobs: DomainPair, tmp_path: Path) -> None:
     prior = pd.Series({"cow": 0.5, "ant": 0.2, "bee": 0.3})
     save(fitted(blobs, C=pd.Series([0.1, 1.0]), class_prior=prior), tmp_path / "model")
     params = load(tmp_path / "model").get_params()
@@ -119,14 +121,14 @@ def test_series_come_back_as_what_they_mean(blobs: DomainPair, tmp_path: Path) -
     assert params["class_prior"] == {"cow": 0.5, "ant": 0.2, "bee": 0.3}
 
 
-def test_a_model_file_holds_no_pickle(blobs: DomainPair, tmp_path: Path) -> None:
+def test_model_file_contains_no_pickle(blobs: DomainPair, tmp_path: Path) -> None:
     save(fitted(blobs), tmp_path / "model")
     with zipfile.ZipFile(tmp_path / "model") as archive:
         for name in archive.namelist():
             assert archive.read(name).startswith(b"\x93NUMPY")
 
 
-def test_what_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
+def test_save_rejects_unsupported_models(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         save(AdREM(), tmp_path / "model")
     with pytest.raises(TypeError, match="LinearSVC can't be saved; these can: AdREM"):
@@ -138,7 +140,7 @@ def test_what_can_not_be_saved(blobs: DomainPair, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_could_not_be_read_again_is_not_written(blobs: DomainPair, tmp_path: Path) -> None:
+def test_save_rejects_values_load_would_reject(blobs: DomainPair, tmp_path: Path) -> None:
     dates = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]")[blobs.y_source]
     ends = np.array(["a", "a\0", "b"], dtype=object)[blobs.y_source]
     for labels in (dates, ends):
@@ -152,7 +154,7 @@ def test_what_could_not_be_read_again_is_not_written(blobs: DomainPair, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_save_leaves_the_old_file(blobs: DomainPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_save_keeps_the_old_file(blobs: DomainPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "model"
     save(fitted(blobs), path)
     before = path.read_bytes()
@@ -206,7 +208,7 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
         (lambda h, _: h.update(format_version=True), None, "has format True"),
     ],
 )
-def test_what_is_unknown_is_refused(
+def test_load_rejects_unknown_contents(
     blobs: DomainPair, tmp_path: Path, change: Any, drop: str | None, message: str
 ) -> None:
     path = tmp_path / "model"
@@ -222,14 +224,14 @@ class Bomb:
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps(Bomb()), b"PK\x03\x04 cut off"])
-def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+def test_load_rejects_other_files(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model"
     path.write_bytes(content)
     with pytest.raises(UnreadableModelError, match="not a model file of adrem, or it is damaged"):
         load(path)
 
 
-def test_an_array_of_objects_is_refused(tmp_path: Path) -> None:
+def test_load_rejects_object_arrays(tmp_path: Path) -> None:
     path = tmp_path / "model"
     with path.open("wb") as file:
         np.savez(file, header=np.array([Bomb()], dtype=object))
@@ -237,7 +239,7 @@ def test_an_array_of_objects_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_damaged_file_is_refused(blobs: DomainPair, tmp_path: Path) -> None:
+def test_load_rejects_damaged_files(blobs: DomainPair, tmp_path: Path) -> None:
     path = tmp_path / "model"
     save(fitted(blobs), path)
     content = path.read_bytes()
@@ -255,8 +257,8 @@ def test_a_damaged_file_is_refused(blobs: DomainPair, tmp_path: Path) -> None:
         load(tmp_path / "array.npy")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no umask")
-def test_the_file_obeys_the_umask(blobs: DomainPair, tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+def test_saved_file_respects_umask(blobs: DomainPair, tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:
         save(fitted(blobs), tmp_path / "model")
@@ -265,6 +267,6 @@ def test_the_file_obeys_the_umask(blobs: DomainPair, tmp_path: Path) -> None:
     assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_missing_folder_is_named(blobs: DomainPair, tmp_path: Path) -> None:
+def test_save_names_the_missing_folder(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"Can't write .*deeper/model: there is no folder .*deeper"):
         save(fitted(blobs), tmp_path / "deeper" / "model")

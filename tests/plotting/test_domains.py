@@ -1,4 +1,4 @@
-"""The map of both domains, drawn."""
+"""Tests of `plot_domains`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def key(ax: Any) -> list[str]:
 
 
 def looks(ax: Any) -> set[tuple[Any, ...]]:
-    """Every mark of rows that is drawn, without its colour."""
+    """The distinct markers of the plotted rows, without colour."""
     return {look_of(own)[1] for own in ax.collections if own.get_zorder() < 5}
 
 
@@ -36,14 +36,14 @@ def n_points(ax: Any) -> int:
     return sum(len(own.get_offsets()) for own in ax.collections if own.get_zorder() < 5)
 
 
-def test_ten_classes_of_two_domains_are_twenty_marks_and_ten_names() -> None:
+def test_ten_classes_have_twenty_marks_and_ten_names() -> None:
     rings = make_rings()
     ax: Any = plot_domains(rings.X_source, rings.X_target, y_source=rings.y_source, labels=rings.y_target)
     assert len(looks(ax)) == 20
     assert [text.get_text() for text in ax.texts] == list("0123456789")
 
 
-def test_two_features_are_drawn_as_they_are(arcs: DomainPair) -> None:
+def test_two_features_are_plotted_unchanged(arcs: DomainPair) -> None:
     frames = [pd.DataFrame(X, columns=["height", "width"]) for X in (arcs.X_source, arcs.X_target)]
     ax: Any = plot_domains(*frames)
     target, source = (np.asarray(own.get_offsets()) for own in ax.collections)
@@ -56,7 +56,7 @@ def test_two_features_are_drawn_as_they_are(arcs: DomainPair) -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
-def test_more_features_make_a_map(form: Any, blobs: DomainPair) -> None:
+def test_more_features_are_projected_to_a_map(form: Any, blobs: DomainPair) -> None:
     figure, ax = plt.subplots(layout="constrained")
     drawn = plot_domains(
         form(blobs.X_source), form(blobs.X_target), y_source=blobs.y_source, labels=blobs.y_target, ax=ax
@@ -70,12 +70,12 @@ def test_more_features_make_a_map(form: Any, blobs: DomainPair) -> None:
     assert_legible(ax)
 
 
-def test_sparse_rows_of_two_features(arcs: DomainPair) -> None:
+def test_sparse_rows_of_two_features_are_plotted(arcs: DomainPair) -> None:
     ax: Any = plot_domains(sp.csr_array(arcs.X_source), sp.csr_array(arcs.X_target))
     np.testing.assert_array_equal(np.asarray(ax.collections[1].get_offsets()), arcs.X_source)
 
 
-def test_names_stand_at_rows_of_their_class(blobs: DomainPair) -> None:
+def test_class_names_are_placed_at_own_rows(blobs: DomainPair) -> None:
     ax: Any = plot_domains(blobs.X_source[:, :2], blobs.X_target[:, :2], y_source=blobs.y_source, labels=blobs.y_target)
     places = [np.array(text.xy) for text in ax.texts]
     for label, place in enumerate(places):
@@ -83,13 +83,13 @@ def test_names_stand_at_rows_of_their_class(blobs: DomainPair) -> None:
         assert (np.concatenate(own) == place).all(axis=1).any()
 
 
-def test_long_names_of_classes_that_lie_upon_each_other_can_be_read() -> None:
+def test_long_overlapping_class_names_are_legible() -> None:
     X = np.random.RandomState(0).standard_normal((300, 2))
     y = np.array([f"a class numbered {k}" for k in np.arange(300) % 10])
     assert_legible(plot_domains(X, X + 0.1, y_source=y, labels=y))
 
 
-def test_names_do_not_leave_the_picture() -> None:
+def test_class_names_stay_inside_the_axes() -> None:
     y = np.repeat(["on the left side", "on the right side"], 20)
     X = np.random.RandomState(0).standard_normal((40, 2)) + np.repeat([[0.0, 0.0], [40.0, 0.0]], 20, axis=0)
     ax: Any = plot_domains(X, X + 0.1, y_source=y, labels=y)
@@ -107,7 +107,7 @@ def test_rows_without_labels_are_pale(arcs: DomainPair) -> None:
     assert_legible(ax)
 
 
-def test_some_rows_may_have_no_label(arcs: DomainPair) -> None:
+def test_partly_labelled_rows_are_plotted(arcs: DomainPair) -> None:
     labels = np.where(np.arange(60) < 20, None, np.array(["no", "yes"], dtype=object)[arcs.y_target])
     ax: Any = plot_domains(arcs.X_source, arcs.X_target, labels=labels)
     assert [text.get_text() for text in ax.texts] == ["no", "yes"]
@@ -117,7 +117,7 @@ def test_some_rows_may_have_no_label(arcs: DomainPair) -> None:
     assert (len(ax.texts), key(ax)[-1], n_points(ax)) == (0, "target, 60 rows, no label", 120)
 
 
-def test_of_many_classes_the_most_common_have_marks() -> None:
+def test_most_common_classes_get_marks() -> None:
     rng = np.random.RandomState(0)
     y = np.repeat([f"class {k:02d}" for k in range(31)], np.r_[np.full(21, 2), np.full(10, 4)])
     X = rng.standard_normal((len(y), 2))
@@ -127,7 +127,7 @@ def test_of_many_classes_the_most_common_have_marks() -> None:
     assert len(looks(ax)) == 2 * len(MARKS) + 2
 
 
-def test_of_many_rows_some_are_drawn_by_the_seed() -> None:
+def test_large_tables_are_subsampled_by_seed() -> None:
     X = np.random.RandomState(0).standard_normal((500, 2))
     draws = [np.asarray(plot_domains(X, X[:9], random_state=seed).collections[1].get_offsets()) for seed in (0, 0, 1)]
     np.testing.assert_array_equal(draws[0], draws[1])
@@ -135,7 +135,7 @@ def test_of_many_rows_some_are_drawn_by_the_seed() -> None:
     assert key(plot_domains(X, X[:9])) == ["source, 400 of 500 rows", "target, 9 rows"]
 
 
-def test_rows_that_make_no_map_are_refused(blobs: DomainPair) -> None:
+def test_plot_domains_rejects_unusable_rows(blobs: DomainPair) -> None:
     X_source, y_source, X_target, _ = blobs
     with pytest.raises(ValueError, match="A map needs 8 rows, but there are 6"):
         plot_domains(X_source[:3], X_target[:3])

@@ -1,4 +1,4 @@
-"""The course of a fit, drawn."""
+"""Tests of `plot_history`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def heights(ax: Any) -> list[list[float]]:
     return [np.asarray(line.get_ydata()).tolist() for line in ax.lines]
 
 
-def test_a_thin_line_for_each_member_and_a_thick_one_for_the_mean(digits_model: Any) -> None:
+def test_history_plot_has_member_and_mean_lines(digits_model: Any) -> None:
     ax: Any = plot_history(digits_model)
     *members, mean = heights(ax)
     entry = next(own for own in digits_model.history_ if own["member"] == 3 and own["iteration"] == 1)
@@ -29,7 +29,7 @@ def test_a_thin_line_for_each_member_and_a_thick_one_for_the_mean(digits_model: 
     assert (len(members), {len(own) for own in members}) == (11, {20})
     np.testing.assert_allclose(mean, np.mean(members, axis=0))
     assert ax.lines[-1].get_linewidth() > 2 * ax.lines[0].get_linewidth()
-    # And the thick one is darker where there is no colour.
+    # The mean line is also darker in greyscale.
     lightness = [seen(str(line.get_color()))[0] for line in (ax.lines[0], ax.lines[-1])]
     assert lightness[0] - lightness[1] > 15
     assert (
@@ -38,7 +38,7 @@ def test_a_thin_line_for_each_member_and_a_thick_one_for_the_mean(digits_model: 
     assert ax.get_xlabel() == "iteration"
 
 
-def test_losses_begin_with_the_classifier_of_the_source(digits_model: Any) -> None:
+def test_loss_plot_starts_at_source_classifier(digits_model: Any) -> None:
     ax: Any = plot_history(digits_model, what="loss")
     *members, mean = heights(ax)
     own = [entry["loss"] for entry in digits_model.history_ if entry["member"] == 0]
@@ -47,7 +47,7 @@ def test_losses_begin_with_the_classifier_of_the_source(digits_model: Any) -> No
     assert (ax.get_ylabel(), len(mean)) == ("loss", 21)
 
 
-def test_members_that_ended_early_stay_where_they_were(blobs: DomainPair) -> None:
+def test_members_ending_early_keep_last_value(blobs: DomainPair) -> None:
     model = fitted(AdREM(C=1.0, n_estimators=7, n_iter=2, refine=20, random_state=1), blobs)
     lengths = {sum(entry["member"] == m for entry in model.history_) for m in range(7)}
     assert len(lengths) > 1
@@ -58,7 +58,7 @@ def test_members_that_ended_early_stay_where_they_were(blobs: DomainPair) -> Non
 
 
 @pytest.mark.parametrize("model", [HardEM(C=0.1), SoftEM(C=0.1), DASVM(C=0.1), AdREM(C=0.1, n_estimators=1, n_iter=1)])
-def test_methods_of_one_classifier_have_one_line_and_no_key(model: Any, blobs: DomainPair) -> None:
+def test_single_classifier_has_one_line_without_legend(model: Any, blobs: DomainPair) -> None:
     ax: Any = plot_history(fitted(model, blobs))
     [course] = heights(ax)
     assert len(course) == len(model.history_) - 1
@@ -68,14 +68,14 @@ def test_methods_of_one_classifier_have_one_line_and_no_key(model: Any, blobs: D
     assert_legible(ax)
 
 
-def test_soft_em_has_an_objective(blobs: DomainPair) -> None:
+def test_soft_em_plots_its_objective(blobs: DomainPair) -> None:
     model = fitted(SoftEM(C=0.1), blobs)
     assert plot_history(model, what="objective").get_ylabel() == "objective"
     with pytest.raises(ValueError, match=r"SoftEM does not record its loss: use what='changed' or what='objective'"):
         plot_history(model, what="loss")
 
 
-def test_of_a_choice_it_is_the_model_that_was_taken(blobs: DomainPair) -> None:
+def test_search_plots_the_chosen_model(blobs: DomainPair) -> None:
     model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
     assert heights(plot_history(model)) == heights(plot_history(model.best_estimator_))
     taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
@@ -83,8 +83,8 @@ def test_of_a_choice_it_is_the_model_that_was_taken(blobs: DomainPair) -> None:
         plot_history(taken)
 
 
-def test_methods_without_iterations_and_words_that_mean_nothing_are_refused(blobs: DomainPair) -> None:
+def test_plot_history_rejects_unsupported_model_or_quantity(blobs: DomainPair) -> None:
     with pytest.raises(ValueError, match="CORAL has no iterations to show; use AdREM, or HardEM"):
         plot_history(fitted(CORAL(C=0.1), blobs))
     with pytest.raises(ValueError, match=r"what must be one of 'changed', 'loss', .* got 'accuracy'"):
-        plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # what is tested
+        plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # on purpose

@@ -1,4 +1,4 @@
-"""Every picture is the one that was looked at, and its words can be read."""
+"""Tests of all plots: pictures equal their references, and texts are legible."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def ax(name: str, digits_model: Any, digits: DomainPair) -> Axes:
     return PICTURES[name](digits_model, digits)
 
 
-def test_words_can_be_read(ax: Axes) -> None:
+def test_texts_are_legible(ax: Axes) -> None:
     assert_legible(ax)
 
 
-def test_the_picture_is_the_one_that_was_kept(ax: Axes, name: str, tmp_path: Path) -> None:
+def test_picture_equals_the_reference(ax: Axes, name: str, tmp_path: Path) -> None:
     drop_words(ax)
     drawn = pixels(ax)
     new, old = tmp_path / f"{name}.png", HOME / f"{name}.png"
@@ -68,8 +68,8 @@ def test_the_picture_is_the_one_that_was_kept(ax: Axes, name: str, tmp_path: Pat
     assert difference(drawn, read(name)) <= SAME, f"Look at {new} and {old}, and copy the first if it is right."
 
 
-def test_whatever_is_missing_is_noticed(ax: Axes, name: str) -> None:
-    """Or the pictures would be compared in vain: each line, bar and cloud of points is taken away in turn."""
+def test_removing_any_mark_changes_the_picture(ax: Axes, name: str) -> None:
+    """The comparison is sensitive: hiding any line, bar or point collection exceeds the tolerance."""
     drop_words(ax)
     pixels(ax)
     marks = [*ax.lines, *ax.collections, *(bar for bar in ax.patches if bar.get_window_extent().height > 1)]
@@ -82,7 +82,7 @@ def test_whatever_is_missing_is_noticed(ax: Axes, name: str) -> None:
     assert min(missed.values()) > SAME
 
 
-def test_what_differs_by_colour_differs_for_all_eyes_and_in_black_and_white(ax: Axes) -> None:
+def test_colours_differ_for_colour_blind_and_grey(ax: Axes) -> None:
     looks = {look_of(mark) for mark in (*ax.lines, *ax.collections, *ax.patches)}
     for (colour, shape), (other, other_shape) in combinations(looks, 2):
         if colour == other:

@@ -1,4 +1,4 @@
-"""The shares of the classes, drawn."""
+"""Tests of `plot_class_shares`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def marks(ax: Any, name: str) -> Any:
     return line
 
 
-def test_the_shares_are_those_of_the_labels_the_source_and_the_draws(digits: DomainPair, digits_model: Any) -> None:
+def test_shares_equal_labels_source_and_prior(digits: DomainPair, digits_model: Any) -> None:
     ax: Any = plot_class_shares(digits_model, y_source=digits.y_source)
     for name, labels in ((SOURCE, digits.y_source), (LABELS, digits_model.transduction_)):
         np.testing.assert_allclose(marks(ax, name).get_xdata(), 100 * np.bincount(labels) / len(labels))
@@ -42,7 +42,7 @@ def test_the_shares_are_those_of_the_labels_the_source_and_the_draws(digits: Dom
     assert -1 < ax.get_xlim()[0] < 0
 
 
-def test_the_title_names_the_class_that_differs_most(digits: DomainPair, digits_model: Any) -> None:
+def test_title_names_the_largest_change(digits: DomainPair, digits_model: Any) -> None:
     ax: Any = plot_class_shares(digits_model, y_source=digits.y_source)
     source, given = (np.bincount(own) / len(own) for own in (digits.y_source, digits_model.transduction_))
     k = int(np.abs(source - given).argmax())
@@ -55,13 +55,13 @@ def test_the_title_names_the_class_that_differs_most(digits: DomainPair, digits_
     assert SOURCE not in key(alone)
 
 
-def test_marks_differ_without_their_colours(digits: DomainPair, digits_model: Any) -> None:
+def test_markers_differ_without_colour(digits: DomainPair, digits_model: Any) -> None:
     ax: Any = plot_class_shares(digits_model, y_source=digits.y_source)
     shapes = {(line.get_marker(), line.get_markerfacecolor() == "none") for line in ax.lines}
     assert shapes == {("o", True), ("o", False), ("|", False)}
 
 
-def test_as_many_classes_as_an_office_has_things() -> None:
+def test_31_classes_are_legible() -> None:
     labels = np.array([f"thing number {k:02d} of the office" for k in np.arange(124) % 31])
     X_source, X_target = (np.eye(31)[np.arange(n) % 31] for n in (124, 100))
     ax: Any = plot_class_shares(AdREM(**QUICK).fit(X_source, labels, X_target=X_target), y_source=labels)
@@ -70,18 +70,18 @@ def test_as_many_classes_as_an_office_has_things() -> None:
     assert key(ax) == [SOURCE, LABELS, DRAWS]
 
 
-def test_two_classes_from_top_to_bottom(two_blobs: DomainPair) -> None:
+def test_two_classes_run_from_top_to_bottom(two_blobs: DomainPair) -> None:
     ax: Any = plot_class_shares(fitted(AdREM(**QUICK), two_blobs), y_source=two_blobs.y_source)
     assert_legible(ax)
     bottom, top = ax.get_ylim()
     assert bottom > top
 
 
-def test_baselines_draw_by_no_shares(blobs: DomainPair) -> None:
+def test_baselines_show_no_draw_shares(blobs: DomainPair) -> None:
     assert key(plot_class_shares(fitted(CORAL(C=0.1), blobs), y_source=blobs.y_source)) == [SOURCE, LABELS]
 
 
-def test_of_a_choice_the_draws_are_those_of_the_model_that_was_taken(blobs: DomainPair) -> None:
+def test_search_shows_prior_of_chosen_model(blobs: DomainPair) -> None:
     model = fitted(AdREMCV(["hinge"], **QUICK), blobs)
     ax: Any = plot_class_shares(model)
     np.testing.assert_allclose(marks(ax, DRAWS).get_xdata(), 100 * model.best_estimator_.class_prior_)
@@ -90,7 +90,7 @@ def test_of_a_choice_the_draws_are_those_of_the_model_that_was_taken(blobs: Doma
     assert key(plot_class_shares(taken)) == [LABELS]
 
 
-def test_labels_that_the_model_does_not_know_are_refused(blobs: DomainPair) -> None:
+def test_plot_class_shares_rejects_unknown_labels(blobs: DomainPair) -> None:
     model = fitted(AdREM(**QUICK), blobs)
     with pytest.raises(ValueError, match=r"has the labels \[-1, 7\], but the model has the classes \[0, 1, 2\]: pass"):
         plot_class_shares(model, y_source=[0, 1, 2, -1, 7])

@@ -1,4 +1,4 @@
-"""Colours for all eyes, and what is asked for before anything is drawn."""
+"""Tests of the plot style: colours for colour-blind readers, axes handling and argument checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAR_APART = 50.0
 
 
 @pytest.mark.parametrize("eyes", EYES)
-def test_no_two_colours_of_classes_look_alike(eyes: str) -> None:
+def test_class_colours_are_distinguishable(eyes: str) -> None:
     distances = {
         pair: float(np.linalg.norm(seen(pair[0], eyes) - seen(pair[1], eyes)))
         for pair in combinations(style.COLOURS, 2)
@@ -33,12 +33,12 @@ def test_no_two_colours_of_classes_look_alike(eyes: str) -> None:
 
 
 @pytest.mark.parametrize("eyes", EYES)
-def test_the_two_domains_are_far_apart(eyes: str) -> None:
+def test_domain_colours_are_far_apart(eyes: str) -> None:
     assert np.linalg.norm(seen(style.SOURCE, eyes) - seen(style.TARGET, eyes)) > FAR_APART
 
 
-def test_the_eyes_are_those_of_colour_blind_readers() -> None:
-    """Pure red and a dark green that only those with all cones tell apart."""
+def test_colour_blindness_simulation_confuses_red_and_green() -> None:
+    """Red and dark green differ in normal vision and not in deuteranopia."""
     red, green = "#b00000", "#4a5a00"
     assert np.linalg.norm(seen(red) - seen(green)) > FAR_APART
     assert np.linalg.norm(seen(red, "deuteranopia") - seen(green, "deuteranopia")) < APART
@@ -46,19 +46,19 @@ def test_the_eyes_are_those_of_colour_blind_readers() -> None:
         np.testing.assert_allclose(seen("white", eyes), [100, 0, 0], atol=0.5)
 
 
-def test_marks_stand_out_from_white_and_words_more_so() -> None:
+def test_marks_and_text_contrast_with_white() -> None:
     assert min(contrast_on_white(colour) for colour in (*style.COLOURS, style.PALE)) > 2.2
     assert min(contrast_on_white(colour) for colour in (style.INK, style.FAINT)) > 4.5
     assert contrast_on_white("white") == pytest.approx(1.0)
     assert contrast_on_white("black") == pytest.approx(21.0)
 
 
-def test_every_class_has_a_mark_of_its_own() -> None:
+def test_every_class_has_its_own_marker_and_colour() -> None:
     assert len(set(style.MARKS)) == len(style.MARKS) == len(style.COLOURS) == len(set(style.COLOURS))
 
 
 @pytest.mark.parametrize("plot", OF_A_MODEL)
-def test_the_axes_given_are_those_drawn_on_and_given_back(plot: Any, digits_model: Any) -> None:
+def test_plot_uses_and_returns_given_axes(plot: Any, digits_model: Any) -> None:
     figure, (left, right) = plt.subplots(1, 2)
     assert plot(digits_model, ax=right) is right
     assert (left.has_data(), right.has_data()) == (False, True)
@@ -66,15 +66,13 @@ def test_the_axes_given_are_those_drawn_on_and_given_back(plot: Any, digits_mode
 
 
 @pytest.mark.parametrize("plot", OF_A_MODEL)
-def test_without_axes_there_is_a_new_figure_that_is_not_shown(
-    plot: Any, digits_model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plot_without_axes_makes_unshown_figure(plot: Any, digits_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plt, "show", lambda: pytest.fail("shown"))
     assert plot(digits_model).get_figure().number in plt.get_fignums()
 
 
 @pytest.mark.parametrize("plot", OF_A_MODEL)
-def test_what_is_no_model_is_refused_by_a_message_that_names_the_fix(plot: Any, two_blobs: DomainPair) -> None:
+def test_plot_rejects_unsupported_models(plot: Any, two_blobs: DomainPair) -> None:
     source_only = AdREM(C=1.0).fit(two_blobs.X_source, two_blobs.y_source)
     with pytest.raises(TypeError, match=r"Pipeline is not a model of adrem: give .*; of a pipeline its last step"):
         plot(make_pipeline(source_only))
@@ -87,7 +85,7 @@ def test_what_is_no_model_is_refused_by_a_message_that_names_the_fix(plot: Any, 
     assert plt.get_fignums() == []
 
 
-def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_raises_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for plot in OF_A_MODEL:
         with pytest.raises(ImportError, match=r'pip install "adrem\[plot\]"'):

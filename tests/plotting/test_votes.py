@@ -1,4 +1,4 @@
-"""The votes, drawn."""
+"""Tests of `plot_votes`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def bars(ax: Any) -> list[float]:
     return [float(bar.get_height()) for bar in ax.patches]
 
 
-def test_bars_count_the_rows_of_each_number_of_votes(digits_model: Any) -> None:
+def test_bars_count_rows_per_vote_number(digits_model: Any) -> None:
     ax: Any = plot_votes(digits_model)
     votes = np.rint(11 * digits_model.vote_share_.max(axis=1)).astype(int)
     counts = np.bincount(votes, minlength=12)[1:]
@@ -34,7 +34,7 @@ def test_bars_count_the_rows_of_each_number_of_votes(digits_model: Any) -> None:
     assert ax.get_title(loc="left") == f"All 11 members agree on {share} % of the labels"
 
 
-def test_with_true_labels_bars_tell_how_many_are_right(digits: DomainPair, digits_model: Any) -> None:
+def test_bars_with_true_labels_show_accuracy(digits: DomainPair, digits_model: Any) -> None:
     ax: Any = plot_votes(digits_model, y_true=digits.y_target)
     right = digits_model.transduction_ == digits.y_target
     votes = np.rint(11 * digits_model.vote_share_.max(axis=1)).astype(int)
@@ -51,7 +51,7 @@ def test_with_true_labels_bars_tell_how_many_are_right(digits: DomainPair, digit
     assert ax.get_ylim()[1] > 100
 
 
-def test_bars_never_look_like_blocks(two_blobs: DomainPair) -> None:
+def test_few_bars_keep_narrow_width(two_blobs: DomainPair) -> None:
     model = fitted(AdREM(C=0.1, n_estimators=7, n_iter=3, random_state=0), two_blobs)
     assert model.vote_share_.max(axis=1).min() > 5 / 7
     ax: Any = plot_votes(model)
@@ -59,7 +59,7 @@ def test_bars_never_look_like_blocks(two_blobs: DomainPair) -> None:
     assert_legible(ax)
 
 
-def test_many_members_are_counted_by_tenths(blobs: DomainPair) -> None:
+def test_many_members_are_binned_by_tenths(blobs: DomainPair) -> None:
     model = fitted(AdREM(C=0.1, n_estimators=25, n_iter=3, random_state=0), blobs)
     ax: Any = plot_votes(model)
     shares = model.vote_share_.max(axis=1)
@@ -70,7 +70,7 @@ def test_many_members_are_counted_by_tenths(blobs: DomainPair) -> None:
     assert_legible(ax)
 
 
-def test_of_a_choice_it_is_the_votes_of_the_model_that_was_taken(blobs: DomainPair) -> None:
+def test_search_plots_votes_of_chosen_model(blobs: DomainPair) -> None:
     model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
     assert bars(plot_votes(model)) == bars(plot_votes(model.best_estimator_))
     taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
@@ -78,7 +78,7 @@ def test_of_a_choice_it_is_the_votes_of_the_model_that_was_taken(blobs: DomainPa
         plot_votes(taken)
 
 
-def test_what_takes_no_vote_and_labels_of_other_rows_are_refused(blobs: DomainPair, digits_model: Any) -> None:
+def test_plot_votes_rejects_voteless_models_and_wrong_labels(blobs: DomainPair, digits_model: Any) -> None:
     for model in (HardEM(C=0.1), AdREM(C=0.1, n_estimators=1)):
         with pytest.raises(ValueError, match=r"is a single classifier .*: use AdREM with several n_estimators"):
             plot_votes(fitted(model, blobs))

@@ -1,4 +1,4 @@
-"""The transformers that know about domains: their numbers, their contract, and the ways the domains reach them."""
+"""Tests of the domain-aware transformers: results, scikit-learn contract, and routing of domains."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LAYOUTS = [np.asarray, sp.csr_array, sp.csr_matrix]
 
 
 def make_table() -> tuple[Any, Any, Any]:
-    """Twenty rows of two sources and two targets, many of whose entries are zero, and labels that mark the target."""
+    """Twenty rows of two sources and two targets with many zeros, and labels that mark the target by -1."""
     rng = np.random.default_rng(0)
     X = rng.normal(1.0, 2.0, (20, 6)) * (rng.random((20, 6)) < 0.6)
     X[:, 2], X[:, 4], X[7] = 0.0, 3.0, 0.0
@@ -92,7 +92,7 @@ def test_every_exported_name_exists() -> None:
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_joint_std_scaler_divides_by_the_deviation_of_all_rows(make: Any) -> None:
+def test_joint_std_scaler_divides_by_joint_deviation(make: Any) -> None:
     model = JointStdScaler()
     scaled = model.fit_transform(make(X), Y, sample_domain=DOMAIN)
     np.testing.assert_allclose(model.scale_, deviation(X))
@@ -103,14 +103,14 @@ def test_joint_std_scaler_divides_by_the_deviation_of_all_rows(make: Any) -> Non
 
 @pytest.mark.parametrize("make", LAYOUTS)
 @pytest.mark.parametrize("size", [1e-25, 1e25])
-def test_small_floats_are_scaled_in_double_precision(make: Any, size: float) -> None:
+def test_extreme_float32_values_are_scaled_in_float64(make: Any, size: float) -> None:
     small = (X * size).astype(np.float32)
     for model in (JointStdScaler(), DomainStandardScaler(with_mean=False)):
         scaled = dense(model.fit_transform(make(small)))
         np.testing.assert_allclose(scaled[:, :2], (X / deviation(X))[:, :2], rtol=1e-5)
 
 
-def test_a_deviation_below_the_smallest_float_divides_all_the_same() -> None:
+def test_subnormal_deviation_still_divides() -> None:
     tiny = np.zeros((1000, 1), dtype=np.float32)
     tiny[0] = np.finfo(np.float32).smallest_subnormal
     expected = 1 / np.sqrt(0.001 * 0.999)
@@ -120,7 +120,7 @@ def test_a_deviation_below_the_smallest_float_divides_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(("make", "with_mean"), [(np.asarray, True), *((make, False) for make in LAYOUTS)])
-def test_every_domain_is_standardized_by_itself(make: Any, with_mean: bool) -> None:
+def test_domain_scaler_standardizes_each_domain(make: Any, with_mean: bool) -> None:
     model = DomainStandardScaler(with_mean=with_mean)
     scaled = model.fit_transform(make(X), Y, sample_domain=DOMAIN)
     np.testing.assert_array_equal(model.domains_, [-5, -1, 0, 3])
@@ -135,7 +135,7 @@ def test_every_domain_is_standardized_by_itself(make: Any, with_mean: bool) -> N
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_rows_without_a_domain_are_rows_of_all_targets_together(make: Any) -> None:
+def test_rows_without_domain_use_pooled_targets(make: Any) -> None:
     model = DomainStandardScaler(with_mean=False).fit(make(X), sample_domain=DOMAIN)
     np.testing.assert_allclose(dense(model.transform(make(X))), X / deviation(X[IS_TARGET]))
     centred = DomainStandardScaler().fit(X, sample_domain=DOMAIN)
@@ -144,14 +144,14 @@ def test_rows_without_a_domain_are_rows_of_all_targets_together(make: Any) -> No
 
 
 @pytest.mark.parametrize("arguments", [{}, {"y": np.arange(20) % 3}, {"sample_domain": np.full(20, 4)}])
-def test_a_single_domain_is_what_new_rows_belong_to(arguments: dict[str, Any]) -> None:
+def test_single_domain_applies_to_new_rows(arguments: dict[str, Any]) -> None:
     expected = (X - X.mean(axis=0)) / deviation(X)
     np.testing.assert_allclose(DomainStandardScaler().fit(X, **arguments).transform(X), expected, atol=1e-12)
     np.testing.assert_allclose(DomainStandardScaler().fit_transform(X, **arguments), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("labels", [Y, Y.astype(float), Y.astype(object), Y.tolist(), pd.Series(Y)])
-def test_the_mark_among_the_labels_tells_the_domains_apart(labels: Any) -> None:
+def test_marked_labels_equal_sample_domain(labels: Any) -> None:
     names = np.where(IS_TARGET, -2, 1)
     by_mark, by_domain = DomainStandardScaler(), DomainStandardScaler()
     np.testing.assert_array_equal(by_mark.fit_transform(X, labels), by_domain.fit_transform(X, sample_domain=names))
@@ -160,7 +160,7 @@ def test_the_mark_among_the_labels_tells_the_domains_apart(labels: Any) -> None:
     assert not np.allclose(by_mark.transform(X), by_mark.fit_transform(X, labels))
 
 
-def test_labels_of_minus_and_plus_one_are_classes_and_the_classifier_alone_warns(two_blobs: DomainPair) -> None:
+def test_labels_minus_one_and_one_warn_once(two_blobs: DomainPair) -> None:
     signs = 2 * two_blobs.y_source - 1
     np.testing.assert_array_equal(
         DomainStandardScaler().fit_transform(two_blobs.X_source, signs),
@@ -173,7 +173,7 @@ def test_labels_of_minus_and_plus_one_are_classes_and_the_classifier_alone_warns
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_rows_are_divided_by_their_sum(make: Any) -> None:
+def test_row_sum_scaler_divides_by_sum(make: Any) -> None:
     table = np.abs(X)
     with np.errstate(all="raise"):
         scaled = dense(RowSumScaler().fit_transform(make(table)))
@@ -184,7 +184,7 @@ def test_rows_are_divided_by_their_sum(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_rows_that_sum_to_zero_but_for_rounding_stay_as_they_are(make: Any) -> None:
+def test_row_sum_near_zero_is_not_divided(make: Any) -> None:
     table = np.array([[0.1, 0.2, -0.3], [1.0, -1.0, 0.0], [1.0, -2.0, 0.0]])
     assert table[0].sum() != 0
     scaled = dense(RowSumScaler().fit_transform(make(table)))
@@ -192,7 +192,7 @@ def test_rows_that_sum_to_zero_but_for_rounding_stay_as_they_are(make: Any) -> N
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_the_rectifier_keeps_what_is_positive(make: Any) -> None:
+def test_rectifier_clips_negative_values(make: Any) -> None:
     rectified = Rectifier().fit_transform(make(X))
     np.testing.assert_array_equal(dense(rectified), X.clip(min=0))
     if sp.issparse(rectified):
@@ -200,7 +200,7 @@ def test_the_rectifier_keeps_what_is_positive(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
-def test_the_most_frequent_features_are_kept_in_their_order(make: Any) -> None:
+def test_top_features_keeps_most_frequent_in_order(make: Any) -> None:
     table = np.array([[0, 1, 1, 0, 2], [0, 0, 3, 0, 1], [0, 1, 0, -4, 1], [0, 0, 0, 5, 1]], dtype=float)
     model = TopFeatures(n_features=3).fit(make(table))
     np.testing.assert_array_equal(model.scores_, [0, 2, 2, 2, 4])
@@ -213,7 +213,7 @@ def test_the_most_frequent_features_are_kept_in_their_order(make: Any) -> None:
 
 @pytest.mark.parametrize("make", LAYOUTS)
 @pytest.mark.parametrize("labels", [Y, np.array(["a", "b", "c", "?"])[Y]])
-def test_mutual_information_is_that_of_the_source(make: Any, labels: Any) -> None:
+def test_mutual_information_uses_source_rows(make: Any, labels: Any) -> None:
     source = ~IS_TARGET
     expected = [mutual_info_score(labels[source], column != 0) for column in X[source].T]
     model = TopFeatures(2, by="mutual_info").fit(make(X), labels, sample_domain=DOMAIN)
@@ -223,7 +223,7 @@ def test_mutual_information_is_that_of_the_source(make: Any, labels: Any) -> Non
     np.testing.assert_array_equal(dense(model.transform(make(X))), X[:, best])
 
 
-def test_labels_of_the_target_are_never_read() -> None:
+def test_target_labels_are_ignored() -> None:
     by_mark = TopFeatures(2, by="mutual_info").fit(X, Y)
     nonsense = np.where(IS_TARGET, np.arange(20) + 50.5, Y)
     by_domain = TopFeatures(2, by="mutual_info").fit(X, nonsense, sample_domain=DOMAIN)
@@ -231,7 +231,7 @@ def test_labels_of_the_target_are_never_read() -> None:
     assert np.any(by_mark.scores_ != TopFeatures(2, by="mutual_info").fit(X, np.where(IS_TARGET, 2, Y)).scores_)
 
 
-def test_features_as_informative_as_each_other_tie() -> None:
+def test_equally_informative_features_tie() -> None:
     labels, turn = np.repeat(np.arange(5), 5), np.tile(np.arange(5), 5)
     occurs = np.stack([turn < (labels + shift) % 5 for shift in range(5)], axis=1).astype(float)
     for table in (occurs, occurs[:, ::-1]):
@@ -245,7 +245,7 @@ TABLES = hnp.arrays(np.float64, st.tuples(st.integers(2, 12), st.just(4)), eleme
 
 
 @given(TABLES, st.sampled_from(SPARSE_SAFE), st.booleans(), st.data())
-def test_sparse_for_dense_changes_nothing(table: Any, model: Any, single: bool, data: Any) -> None:
+def test_sparse_and_dense_results_agree(table: Any, model: Any, single: bool, data: Any) -> None:
     table = table.astype(np.float32) if single else table
     domain = np.array(data.draw(st.lists(st.sampled_from([1, 2, -3]), min_size=len(table), max_size=len(table))))
     domain[:2] = 1, -3
@@ -260,7 +260,7 @@ def test_sparse_for_dense_changes_nothing(table: Any, model: Any, single: bool, 
 
 
 @given(TABLES, st.sampled_from(ALL))
-def test_the_results_are_finite_and_the_input_is_left_alone(table: Any, model: Any) -> None:
+def test_results_are_finite_and_input_unchanged(table: Any, model: Any) -> None:
     original = table.copy()
     with np.errstate(all="raise"):
         output = clone(model).fit_transform(table, np.arange(len(table)) % 2)
@@ -270,7 +270,7 @@ def test_the_results_are_finite_and_the_input_is_left_alone(table: Any, model: A
 
 
 @given(TABLES)
-def test_standardized_domains_have_no_mean_and_a_deviation_of_one(table: Any) -> None:
+def test_standardized_domains_have_mean_0_and_deviation_1(table: Any) -> None:
     domain = np.where(np.arange(len(table)) % 2, -1, 1)
     scaled = DomainStandardScaler().fit_transform(table, sample_domain=domain)
     for name in (1, -1):
@@ -295,7 +295,7 @@ def test_constant_tables_stay_finite(model: Any, value: float) -> None:
 
 
 @pytest.mark.parametrize("model", ALL, ids=repr)
-def test_read_only_input_is_enough(model: Any) -> None:
+def test_read_only_input_is_accepted(model: Any) -> None:
     for make in LAYOUTS if model in SPARSE_SAFE else LAYOUTS[:1]:
         table = make(X.copy())
         arrays = [table.data, table.indices, table.indptr] if sp.issparse(table) else [table]
@@ -308,7 +308,7 @@ def test_read_only_input_is_enough(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", SPARSE_SAFE, ids=repr)
-def test_entries_stored_in_parts_count_as_their_sum(model: Any) -> None:
+def test_duplicate_sparse_entries_are_summed(model: Any) -> None:
     whole = np.array([[3.0, 0.0, -1.0, 1.0], [0.0, 2.0, 0.0, 5.0], [1.0, 1.0, 0.0, 0.0]])
     indices, values = [0, 3, 2, 0, 1, 3, 3, 1, 0, 2], [5.0, 1.0, -1.0, -2.0, 2.0, 4.0, 1.0, 1.0, 1.0, 0.0]
     parts = sp.csr_array((values, indices, [0, 4, 7, 10]), shape=(3, 4))
@@ -327,7 +327,7 @@ def test_entries_stored_in_parts_count_as_their_sum(model: Any) -> None:
     ("given_type", "kept"),
     [(np.float64, np.float64), (np.float32, np.float32), (np.float16, np.float32), (np.int64, np.float64)],
 )
-def test_types_are_kept(model: Any, given_type: Any, kept: Any) -> None:
+def test_float_types_are_kept(model: Any, given_type: Any, kept: Any) -> None:
     table = np.round(X).astype(given_type)
     fitted = clone(model)
     assert fitted.fit_transform(table, Y).dtype == kept
@@ -337,7 +337,7 @@ def test_types_are_kept(model: Any, given_type: Any, kept: Any) -> None:
 
 
 @pytest.mark.parametrize("model", SPARSE_SAFE, ids=repr)
-def test_a_sparse_table_is_never_made_dense(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_tables_stay_sparse(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("made dense")
 
@@ -353,7 +353,7 @@ def test_a_sparse_table_is_never_made_dense(model: Any, monkeypatch: pytest.Monk
         assert isinstance(output, sp.csr_array)
 
 
-def test_the_tag_says_what_is_taken() -> None:
+def test_tags_describe_the_accepted_input() -> None:
     assert all(get_tags(model).input_tags.sparse for model in SPARSE_SAFE)
     assert not get_tags(DomainStandardScaler()).input_tags.sparse
     assert get_tags(TopFeatures(by="mutual_info")).target_tags.required
@@ -362,7 +362,7 @@ def test_the_tag_says_what_is_taken() -> None:
 
 
 @pytest.mark.parametrize("model", ALL, ids=repr)
-def test_copies_of_a_fitted_transformer_agree(model: Any) -> None:
+def test_pickled_transformer_gives_equal_results(model: Any) -> None:
     fitted = clone(model).fit(X, Y, sample_domain=DOMAIN)
     loaded = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own
     np.testing.assert_array_equal(loaded.transform(X), fitted.transform(X))
@@ -411,13 +411,13 @@ def test_frames_are_matched_by_name(model: Any, make: Any) -> None:
         (TopFeatures(by="mutual_info"), X, {"y": Y, "sample_domain": np.full(20, -1)}, "has no source rows"),
     ],
 )
-def test_bad_input_to_fit(model: Any, table: Any, arguments: dict[str, Any], message: str) -> None:
+def test_fit_rejects_bad_input(model: Any, table: Any, arguments: dict[str, Any], message: str) -> None:
     for method in ("fit", "fit_transform"):
         with pytest.raises(ValueError, match=message):
             getattr(clone(model), method)(table, **arguments)
 
 
-def test_bad_input_to_transform() -> None:
+def test_transform_rejects_bad_input() -> None:
     model = DomainStandardScaler().fit(X, sample_domain=DOMAIN)
     with pytest.raises(ValueError, match=r"has \[-2.0, 7.0\], and fit has seen \[-5.0, -1.0, 0.0, 3.0\]"):
         model.transform(X, sample_domain=np.where(IS_TARGET, -2, 7))
@@ -434,18 +434,18 @@ def test_bad_input_to_transform() -> None:
         np.testing.assert_array_equal(target, fitted.transform(X, sample_domain=DOMAIN)[IS_TARGET])
 
 
-def test_a_transformer_that_reads_no_labels_takes_any() -> None:
+def test_unsupervised_transformers_ignore_labels() -> None:
     for model in (JointStdScaler(), RowSumScaler(), Rectifier(), TopFeatures(3)):
         np.testing.assert_array_equal(
             clone(model).fit_transform(X, np.full((20, 2), -1)), clone(model).fit_transform(X)
         )
 
 
-# The pipelines.
+# Tests of pipelines.
 
 
 def make_pair() -> tuple[Any, Any, Any, Any]:
-    """Both domains in one table, interleaved; the target on another scale, which hides the classes."""
+    """Both domains in one table, interleaved; the target has a different scale, which hides the classes."""
     data = make_blobs_shift(n_source=90, n_target=60)
     rows = np.concatenate([data.X_source, 30 * data.X_target + 100])
     domain = np.repeat([1, -2], [90, 60])
@@ -460,7 +460,7 @@ def make_pipe(*steps: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def skada() -> Iterator[Any]:
-    """Skada switches metadata routing on for the whole process when it is imported: undone here."""
+    """Importing skada enables metadata routing for the whole process; this restores the configuration."""
     config = sklearn.get_config()
     module = pytest.importorskip("skada", reason="skada is not installed")
     sklearn.set_config(**config)
@@ -468,12 +468,12 @@ def skada() -> Iterator[Any]:
     sklearn.set_config(**config)
 
 
-def test_all_ways_to_name_the_domains_in_a_pipeline_give_the_same(skada: Any) -> None:
+def test_pipeline_forms_give_equal_results(skada: Any) -> None:
     rows, y, domain, truth = make_pair()
     target = domain < 0
     steps = [Rectifier(), DomainStandardScaler(), TopFeatures(4, by="mutual_info")]
     names = ("rectifier", "domainstandardscaler", "topfeatures", "adrem")
-    unmarked = np.where(target, 0, y)  # a wrong label for the target: only the domain may tell
+    unmarked = np.where(target, 0, y)  # a wrong label for the target, so that only the domain identifies it
     by_mark = make_pipe(*map(clone, steps)).fit(rows, y)
     by_name = make_pipe(*map(clone, steps)).fit(rows, unmarked, **{f"{name}__sample_domain": domain for name in names})
     with sklearn.config_context(enable_metadata_routing=True):
@@ -500,7 +500,7 @@ def test_all_ways_to_name_the_domains_in_a_pipeline_give_the_same(skada: Any) ->
 
 @pytest.mark.usefixtures("routing")
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
-def test_grid_search_over_a_skada_pipeline(skada: Any) -> None:
+def test_grid_search_works_over_skada_pipeline(skada: Any) -> None:
     from skada.metrics import CircularValidation
 
     rows, y, domain, _ = make_pair()
@@ -519,7 +519,7 @@ def test_grid_search_over_a_skada_pipeline(skada: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
-def test_a_pipeline_on_sparse_rows(make: Any) -> None:
+def test_pipeline_supports_sparse_rows(make: Any) -> None:
     rows, y, domain, _ = make_pair()
     steps = [Rectifier(), RowSumScaler(), JointStdScaler(), DomainStandardScaler(with_mean=False), TopFeatures(4)]
     csr, plain = (make_pipe(*map(clone, steps)).fit(layout(rows), y) for layout in (make, np.asarray))
@@ -527,13 +527,13 @@ def test_a_pipeline_on_sparse_rows(make: Any) -> None:
     np.testing.assert_array_equal(csr.predict(make(rows[domain < 0])), csr[-1].transduction_)
 
 
-# The pair.
+# Tests of `transform_pair`.
 
 
 @pytest.mark.parametrize("make", LAYOUTS)
 @pytest.mark.parametrize("model", SPARSE_SAFE, ids=repr)
 @pytest.mark.parametrize("names", [np.array([4, 8, 9]), np.array(["x", "y", "z"])])
-def test_both_tables_of_a_pair_are_transformed_by_what_both_say(model: Any, make: Any, names: Any) -> None:
+def test_transform_pair_fits_on_both_tables(model: Any, make: Any, names: Any) -> None:
     X_source, X_target = X[~IS_TARGET], X[IS_TARGET]
     labels = names[Y[~IS_TARGET]]
     source, target = transform_pair(model, make(X_source), make(X_target), labels)
@@ -548,7 +548,7 @@ def test_both_tables_of_a_pair_are_transformed_by_what_both_say(model: Any, make
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_a_pair_through_a_pipeline(nested: bool) -> None:
+def test_transform_pair_supports_pipelines(nested: bool) -> None:
     X_source, X_target, labels = X[~IS_TARGET], X[IS_TARGET], Y[~IS_TARGET]
     steps = [StandardScaler(), "passthrough", DomainStandardScaler(), TopFeatures(2, by="mutual_info")]
     pipe = make_pipeline(*steps[:2], make_pipeline(*steps[2:])) if nested else make_pipeline(*steps)
@@ -561,7 +561,7 @@ def test_a_pair_through_a_pipeline(nested: bool) -> None:
     np.testing.assert_allclose(target, shifted[1][:, kept], atol=1e-9)
 
 
-def test_a_pair_through_transformers_of_scikit_learn() -> None:
+def test_transform_pair_supports_scikit_learn_transformers() -> None:
     X_source, X_target = X[:12], X[12:]
     scaled = StandardScaler().fit_transform(X)
     for part, expected in zip(
@@ -579,7 +579,7 @@ def test_a_pair_through_transformers_of_scikit_learn() -> None:
     np.testing.assert_allclose(dense(target), np.hstack([X_target / deviation(X), X_target / deviation(X_target)]))
 
 
-def test_a_pair_of_frames_is_matched_by_name() -> None:
+def test_transform_pair_matches_frames_by_name() -> None:
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = JointStdScaler()
     mixed = transform_pair(model, frame[:12], frame[12:][list("fedcba")])
@@ -601,6 +601,6 @@ def test_a_pair_of_frames_is_matched_by_name() -> None:
         (make_pipeline(Rectifier(), SelectKBest(k=2)), X, Y, "Input contains NaN"),
     ],
 )
-def test_bad_pairs(model: Any, target: Any, labels: Any, message: str) -> None:
+def test_transform_pair_rejects_bad_input(model: Any, target: Any, labels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         transform_pair(model, X, target, labels)

@@ -1,4 +1,4 @@
-"""`adrem bench run --cluster` on real data."""
+"""Tests of `adrem bench run --cluster` on real data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHOSEN = ("bench", "run", "amazon-standard", "--features", "400", "--pairs", "K-
 METHODS = ("--methods", "source-svm,adrem-svm", "--format", "csv")
 
 
-def test_the_table_of_a_cluster_is_that_of_this_machine(adrem: Command, cluster: Cluster, tmp_path: Path) -> None:
+def test_cluster_run_equals_local_run(adrem: Command, cluster: Cluster, tmp_path: Path) -> None:
     there = adrem(*CHOSEN, *METHODS, "--cache", tmp_path / "there", "--cluster", cluster.address)
     assert there.code == 0, there.err
     assert "8 cells, 0 of them finished before" in there.err
@@ -26,7 +26,7 @@ def test_the_table_of_a_cluster_is_that_of_this_machine(adrem: Command, cluster:
     assert "8 of them finished before" in again.err
 
 
-def test_workers_that_lack_the_data_are_told(adrem: Command, cluster: Cluster, tmp_path: Path) -> None:
+def test_cluster_workers_without_data_are_reported(adrem: Command, cluster: Cluster, tmp_path: Path) -> None:
     try:
         cluster.client.run(_look_for_data_in, str(tmp_path))
         code, out, err = adrem(*CHOSEN, *METHODS, "--cache", tmp_path / "there", "--cluster", cluster.address)
@@ -37,14 +37,14 @@ def test_workers_that_lack_the_data_are_told(adrem: Command, cluster: Cluster, t
 
 
 def _look_for_data_in(home: str) -> None:
-    """On a worker: have another folder of data."""
+    """Set another data folder on a worker."""
     from adrem.benchmark.cells import load_cached
 
     os.environ["ADREM_DATA"] = home
     load_cached.cache_clear()
 
 
-def test_jobs_and_a_cluster_are_wrong_use(adrem: Command) -> None:
+def test_jobs_with_cluster_is_a_usage_error(adrem: Command) -> None:
     code, _, err = adrem(*CHOSEN, "--jobs", "2", "--cluster", "tcp://127.0.0.1:1")
     assert code == 2
     assert "omit --jobs" in err

@@ -1,4 +1,4 @@
-"""The paper's tables and curves by the commands that make them."""
+"""Benchmark commands reproduce tables and curves of the paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(text: str) -> dict[tuple[str, str], dict[str, str]]:
     return {(row["method"], row["pair"]): row for row in csv.DictReader(io.StringIO(text))}
 
 
-def test_office_31_of_the_source(adrem: Command, tmp_path: Path) -> None:
+def test_office_31_source_accuracy_equals_paper(adrem: Command, tmp_path: Path) -> None:
     words = ("--methods", "source-svm", "--features", "resnet50", "--repeats", "1", "--format", "csv")
     code, out, _ = adrem("bench", "run", "office-31", *words, "--jobs", "1", "--cache", tmp_path)
     rows = read(out)
@@ -36,7 +36,7 @@ def test_office_31_of_the_source(adrem: Command, tmp_path: Path) -> None:
     assert rows["source-svm", "D-A"]["published"] == "60.3"
 
 
-def test_the_standard_protocols_gain_by_adapting(adrem: Command, tmp_path: Path) -> None:
+def test_standard_protocol_gains_by_adapting(adrem: Command, tmp_path: Path) -> None:
     words = ("--methods", "source-svm,adrem-svm", "--features", "resnet50", "--repeats", "1", "--format", "csv")
     _, out, _ = adrem("bench", "run", "office-caltech-standard", *words, "--jobs", "2", "--cache", tmp_path)
     rows = read(out)
@@ -44,7 +44,7 @@ def test_the_standard_protocols_gain_by_adapting(adrem: Command, tmp_path: Path)
     assert float(rows["adrem-svm", "avg"]["accuracy"]) == pytest.approx(96.0, abs=1.0)
 
 
-def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_killed_run_resumes(tmp_path: Path) -> None:
     words = [
         sys.executable,
         "-m",
@@ -69,7 +69,7 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
     assert again.stdout == whole
 
 
-def test_the_curve_of_the_ensemble_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ensemble_size_curve_equals_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curves, "POOL", 55)
     monkeypatch.setattr(curves, "SIZES", tuple(range(1, 53, 2)))
     monkeypatch.setattr(curves, "RESAMPLES", 50)
@@ -84,7 +84,7 @@ def test_the_curve_of_the_ensemble_size(monkeypatch: pytest.MonkeyPatch) -> None
         assert ours[size] == pytest.approx(paper[size], abs=0.4)
 
 
-def test_the_curve_of_the_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iteration_curve_equals_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curves, "MEMBERS", 3)
     wanted = (5, 10, 20, 50)
     cells = [c for c in curves.iteration_cells(None)[0] if c.features == AMAZON and c.repetition in wanted]

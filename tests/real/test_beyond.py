@@ -1,4 +1,4 @@
-"""What goes beyond the paper, on the paper's data."""
+"""Tests of methods beyond the paper, on the paper's data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def accuracy(data: DomainPair, model: Any) -> float:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.9])
-def test_estimated_shares_are_worth_fifteen_points_where_one_class_is_rare(share: float) -> None:
+def test_estimated_prior_gains_15_points_under_label_shift(share: float) -> None:
     data = with_share(pair_of("amazon-full/all", "D-B"), share)
     params: dict[str, Any] = {"n_estimators": 3, "C": 1e-3, "random_state": 0}
     uniform, estimated, true = (
@@ -37,7 +37,7 @@ def test_estimated_shares_are_worth_fifteen_points_where_one_class_is_rare(share
     assert estimated > true - 2
 
 
-def test_neighbours_are_asked_about_images_and_not_about_text() -> None:
+def test_auto_neighbors_are_used_for_images_only() -> None:
     for protocol, pair, asked in (
         ("office-caltech-standard/resnet50", "A-C", 5),
         ("office-caltech-standard/surf", "A-C", 5),
@@ -50,7 +50,7 @@ def test_neighbours_are_asked_about_images_and_not_about_text() -> None:
         assert model.neighbors_ == asked
 
 
-def test_the_kernel_is_found_for_images_and_refused_for_text() -> None:
+def test_search_selects_rbf_for_images_only() -> None:
     params: dict[str, Any] = {"candidates": ["hinge", "rbf"], "n_estimators": 3, "random_state": 0}
     text = AdREMCV(**params)
     accuracy(pair_of("amazon-standard/all", "K-D"), text)
@@ -66,7 +66,7 @@ def test_the_kernel_is_found_for_images_and_refused_for_text() -> None:
     ("protocol", "pair"),
     [("amazon-standard/400", "K-D"), ("amazon-standard/all", "E-K"), ("office-caltech-standard/resnet50", "A-C")],
 )
-def test_the_interval_holds_the_accuracy(protocol: str, pair: str) -> None:
+def test_estimate_interval_contains_the_accuracy(protocol: str, pair: str) -> None:
     data = pair_of(protocol, pair)
     model = AdREM(random_state=0)
     truth = accuracy(data, model) / 100

@@ -1,4 +1,4 @@
-"""The data sets themselves."""
+"""Tests of the local copies of the published data sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = [entry.name for entry in DATA_SETS if entry.checksum is not None]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_what_is_there_is_what_was_published(name: str) -> None:
+def test_local_data_equal_the_published_data(name: str) -> None:
     assert verify(name).status == "ok"
     data = load(name)
     pair = data.pair(data.pairs[0])
@@ -24,7 +24,7 @@ def test_what_is_there_is_what_was_published(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["office-caltech-surf", "amazon-reviews"])
-def test_a_byte_that_changed_is_noticed(name: str, tmp_path: Path) -> None:
+def test_changed_byte_is_detected(name: str, tmp_path: Path) -> None:
     shutil.copytree(Path(os.environ["ADREM_DATA"]) / name, tmp_path / name)
     path = max((tmp_path / name).iterdir(), key=lambda p: p.stat().st_size)
     path.chmod(0o644)

@@ -1,4 +1,4 @@
-"""Real files from the command line give what Python gives."""
+"""The command line gives the results of the Python API on real files."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def adapted(adrem: Command, *words: object) -> dict[str, Any]:
     return summary
 
 
-def test_amazon_as_text(adrem: Command, folder: Path) -> None:
-    """Words written out as a column of text, each as often as it is counted."""
+def test_amazon_text_files_equal_python_route(adrem: Command, folder: Path) -> None:
+    """Reviews as a text column in which each word is repeated by its count."""
     write_reviews(folder)
     summary = adapted(
         adrem, "books.csv", "kitchen.csv", "--label", "stars", "--target-label", "stars", "--report", "page.html"
@@ -47,7 +47,7 @@ def test_amazon_as_text(adrem: Command, folder: Path) -> None:
     assert summary["accuracy"]["adapted"] > 0.79
     assert summary["accuracy"]["adapted"] > summary["accuracy"]["source"] + 0.05
     assert summary["verdict"]["choice"] == "adapted"
-    # The Python route over the very same texts.
+    # The Python API on the same texts.
     from sklearn.feature_extraction.text import CountVectorizer
 
     frames = [pl.read_csv(folder / name) for name in ("books.csv", "kitchen.csv")]
@@ -58,7 +58,7 @@ def test_amazon_as_text(adrem: Command, folder: Path) -> None:
     assert summary["accuracy"]["adapted"] == pytest.approx(accuracy_of_python(python), abs=0.002)
 
 
-def test_amazon_as_svmlight_with_all_its_features(adrem: Command, folder: Path) -> None:
+def test_amazon_svmlight_files_equal_python_route(adrem: Command, folder: Path) -> None:
     pair = load("amazon-reviews").pair("E", "D", preprocess=False)
     assert pair.X_source.shape[1] == 473_856
     for name, X, y in (("e.svmlight", pair.X_source, pair.y_source), ("d.svmlight", pair.X_target, pair.y_target)):
@@ -69,7 +69,7 @@ def test_amazon_as_svmlight_with_all_its_features(adrem: Command, folder: Path) 
     assert summary["accuracy"]["adapted"] > summary["accuracy"]["source"] + 0.05
 
 
-def test_office_caltech_as_npz(adrem: Command, folder: Path) -> None:
+def test_office_caltech_npz_files_equal_python_route(adrem: Command, folder: Path) -> None:
     pair = load("office-caltech-resnet50").pair("A", "W", preprocess=False)
     rectified = pair._replace(X_source=np.maximum(pair.X_source, 0), X_target=np.maximum(pair.X_target, 0))
     np.savez(folder / "amazon.npz", x=rectified.X_source, y=pair.y_source)
@@ -83,8 +83,8 @@ def test_office_caltech_as_npz(adrem: Command, folder: Path) -> None:
     assert (folder / "page.html").stat().st_size < 2_000_000
 
 
-def test_a_table_of_all_kinds_of_columns_as_parquet(adrem: Command, folder: Path) -> None:
-    """Numbers with holes, categories, text and names of rows in one file: SURF features made into such a table."""
+def test_mixed_columns_parquet_file_is_adapted(adrem: Command, folder: Path) -> None:
+    """SURF features as a table with missing numbers, categories, text and row names."""
     pair = load("office-caltech-surf").pair("D", "W", preprocess=False)
     rng = np.random.RandomState(0)
     for name, X, y in (

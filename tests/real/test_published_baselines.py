@@ -1,4 +1,4 @@
-"""What was published of the methods that Ad-REM is compared with, on the data that it was measured on."""
+"""Baselines reproduce their published accuracies on the original data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 
 
 def mean_accuracy(method: str, protocol: str, repeats: int = 1) -> float:
-    """Mean over all pairs of a protocol, in percent."""
+    """Mean accuracy over all pairs of a protocol, in percent."""
     chosen = BY_NAME[protocol]
     data = load(chosen.data)
     accuracies = []
@@ -32,8 +32,8 @@ def mean_accuracy(method: str, protocol: str, repeats: int = 1) -> float:
     return 100 * float(np.mean(accuracies))
 
 
-def test_coral_on_similarities_is_the_published_one_pair_by_pair() -> None:
-    """Sun et al. 2016, table 3: their program has no chance in it, but for the folds."""
+def test_coral_similarity_pairs_equal_published_values() -> None:
+    """Sun et al. 2016, table 3: their program is deterministic except for the folds."""
     protocol = BY_NAME["office-caltech-full/surf"]
     data = load(protocol.data)
     published = {"D-A": 37.7, "D-W": 84.7, "W-D": 86.6, "A-W": 44.4}
@@ -43,7 +43,7 @@ def test_coral_on_similarities_is_the_published_one_pair_by_pair() -> None:
         assert 100 * np.mean(model.transduction_ == y_target) == pytest.approx(accuracy, abs=0.3)
 
 
-def test_coral_with_the_full_source() -> None:
+def test_coral_mean_with_full_source_equals_published() -> None:
     assert mean_accuracy("coral-similarity", "office-caltech-full/surf") == pytest.approx(48.8, abs=0.7)
 
 
@@ -51,8 +51,8 @@ def test_coral_with_the_full_source() -> None:
     ("method", "published", "within"),
     [("coral-similarity", 46.7, 1.0), ("sa-similarity", 45.9, 2.0), ("gfk-similarity", 43.4, 2.5), ("tca", 45.7, 2.5)],
 )
-def test_the_standard_protocol(method: str, published: float, within: float) -> None:
-    """Twenty repetitions are in docs/results; over three the mean varies by about 0.4."""
+def test_standard_protocol_means_equal_published(method: str, published: float, within: float) -> None:
+    """docs/results has twenty repetitions; the mean over three varies by about 0.4."""
     accuracy = mean_accuracy(method, "office-caltech-standard/surf", repeats=3)
     assert accuracy == pytest.approx(published, abs=within + 0.8)
 
@@ -60,8 +60,8 @@ def test_the_standard_protocol(method: str, published: float, within: float) -> 
 @pytest.mark.parametrize(
     ("method", "published", "within"), [("coral-similarity", 78.0, 1.5), ("scl", 76.7, 2.0), ("kmm", 77.8, 2.0)]
 )
-def test_amazon_with_400_features(method: str, published: float, within: float) -> None:
-    """As above; over three repetitions the mean varies by about 0.6."""
+def test_amazon_400_means_equal_published(method: str, published: float, within: float) -> None:
+    """The mean over three repetitions varies by about 0.6."""
     accuracy = mean_accuracy(method, "amazon-standard/400", repeats=3)
     assert accuracy == pytest.approx(published, abs=within + 0.8)
 
@@ -81,8 +81,8 @@ print(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) /
 
 
 @pytest.mark.parametrize("method", ["gfk", "scl", "soft-em", "flda-q"])
-def test_two_gigabytes_are_enough_for_all_features(method: str) -> None:
-    """The paper found that such methods run out of memory there; benchmarks/baselines.py measures all of them."""
+def test_baselines_need_less_than_two_gigabytes(method: str) -> None:
+    """In the paper such methods ran out of memory on these data; benchmarks/baselines.py measures all methods."""
     command = [sys.executable, "-c", MEMORY, method]
     peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert peak < 2.0

@@ -1,4 +1,4 @@
-"""Pages whose blocks need real data do what they say."""
+"""Tests of the documentation pages with blocks that need real data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviews import write_reviews
 
 mpl.use("Agg")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-READERS_HAVE = {"README.md": write_reviews, "files.md": write_reviews}
+PREPARATIONS = {"README.md": write_reviews, "files.md": write_reviews}
 
 
 def needs_data(page: Path) -> bool:
@@ -19,9 +19,9 @@ def needs_data(page: Path) -> bool:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if needs_data(page)], ids=lambda page: page.name)
-def test_the_blocks_do_what_they_say(page: Path, tmp_path: Path) -> None:
-    if page.name in READERS_HAVE:
-        READERS_HAVE[page.name](tmp_path)
+def test_blocks_needing_data_run_as_documented(page: Path, tmp_path: Path) -> None:
+    if page.name in PREPARATIONS:
+        PREPARATIONS[page.name](tmp_path)
     reader = Reader(page, tmp_path)
     for block in blocks_of(page):
         reader.follow(block)

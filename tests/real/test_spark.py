@@ -1,4 +1,4 @@
-"""Ad-REM on Spark beside the local one, on reviews with all their features."""
+"""Ad-REM on Spark is close to the local version on reviews with all features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adrem.datasets import DomainPair, load
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
-C = 1e-3  # what the cross-validation chooses here
+C = 1e-3  # the value that cross-validation selects
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,12 @@ def data() -> DomainPair:
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Spark with its best compiler, as here there is something to compute. It is left to the tests that come after."""
+    """A Spark session with the optimizing compiler, for large data; later tests use it too."""
     settings = {"spark.driver.memory": "3g", "spark.driver.extraJavaOptions": "-XX:+UseSerialGC"}
     return start_spark("local[2]", tmp_path_factory.mktemp("spark"), **settings)
 
 
-def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
+def test_spark_accuracy_is_close_to_local(spark: Any, data: DomainPair) -> None:
     from adrem.spark import AdREM
 
     frame = table(spark, data).coalesce(2).persist()
@@ -44,7 +44,7 @@ def test_within_a_point_of_the_local_one(spark: Any, data: DomainPair) -> None:
 
 
 @pytest.mark.nightly  # takes minutes
-def test_three_members_of_the_svm_are_within_a_point_of_the_local_ones(spark: Any, data: DomainPair) -> None:
+def test_spark_svm_ensemble_is_close_to_local(spark: Any, data: DomainPair) -> None:
     from adrem.spark import AdREM
 
     frame = table(spark, data).coalesce(2).persist()

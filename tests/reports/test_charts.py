@@ -1,4 +1,4 @@
-"""Charts place what they are given where it belongs."""
+"""Tests of the charts: positions, sizes and labels of their marks."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def test_ticks_cover_the_span_in_equal_steps(low: float, span: float) -> None:
     assert max(steps) - min(steps) <= 1e-6 * max(abs(low), span)
 
 
-def test_no_span_has_one_tick() -> None:
+def test_zero_span_has_one_tick() -> None:
     assert nice_ticks(3.0, 3.0) == [3.0]
     assert nice_ticks(0.0, math.inf) == [0.0]
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30))
-def test_lines_stay_inside_their_frame(values: list[float]) -> None:
+def test_lines_stay_inside_the_frame(values: list[float]) -> None:
     chart = line_chart([("loss", "after", [Spread(v, v, v) for v in values])], "iteration", "loss")
     assert len(chart.marks) == len(values)
     assert all(TOP - 1 <= mark.y <= HEIGHT - BOTTOM + 1 for mark in chart.marks)
@@ -48,7 +48,7 @@ def test_lines_stay_inside_their_frame(values: list[float]) -> None:
     assert chart.marks[highest].y <= chart.marks[lowest].y
 
 
-def test_bars_are_as_tall_as_their_counts() -> None:
+def test_bar_heights_are_proportional_to_counts() -> None:
     bins = [Bin(0.0, 0.5, 10, 0), Bin(0.5, 1.0, 20, 10)]
     chart = confidence_chart(bins, by_votes=True)
     heights = {bar.tip: bar.height for bar in chart.bars}
@@ -56,23 +56,23 @@ def test_bars_are_as_tall_as_their_counts() -> None:
     ten = heights["1 of 2 votes: 10 rows, label unchanged"]
     assert heights["2 of 2 votes: 20 rows, label unchanged"] == 2 * ten
     assert heights["2 of 2 votes: 10 rows, label changed"] == ten
-    assert chart.bars[2].y + chart.bars[2].height == chart.bars[1].y  # one stands on the other
+    assert chart.bars[2].y + chart.bars[2].height == chart.bars[1].y  # bars are stacked
 
 
-def test_empty_bins_are_no_bars() -> None:
+def test_empty_bins_have_no_bars() -> None:
     assert confidence_chart([Bin(0.0, 1.0, 0, 0)], by_votes=False).bars == []
 
 
-def test_members_are_named_from_one() -> None:
+def test_members_are_numbered_from_one() -> None:
     chart = member_chart([0.5, 1.0])
     assert [bar.tip.split(":")[0] for bar in chart.bars] == ["member 1", "member 2"]
     assert chart.bars[1].height == 2 * chart.bars[0].height
 
 
 @given(st.tuples(st.floats(-1, 1), st.floats(-1, 1)))
-def test_points_stay_on_the_map(point: tuple[float, float]) -> None:
+def test_points_stay_inside_the_map(point: tuple[float, float]) -> None:
     assert all(0 < place < 420 for place in map_place(point))
 
 
-def test_numbers_are_short() -> None:
+def test_numbers_are_abbreviated() -> None:
     assert [short(v) for v in (0, 0.5, 12345, 1234567, 1e-5)] == ["0", "0.5", "12,345", "1.23e+06", "1e-05"]

@@ -1,4 +1,4 @@
-"""The page, as a person has it: in a real browser, with a mouse, a keyboard, a phone, and hostile data."""
+"""Tests of the report page in a browser: mouse, keyboard, narrow screens and hostile data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def report() -> adrem.reports.Report:
 
 @pytest.fixture(scope="module")
 def hostile() -> adrem.reports.Report:
-    """Labels, columns and rows that would like to be markup."""
+    """A report with labels, columns and rows that contain HTML markup."""
     data = make_blobs_shift(n_classes=2)
     labels = np.array([HOSTILE, "</style></title><b>"])[data.y_source]
     model = AdREM(random_state=0).fit(data.X_source, labels, X_target=data.X_target)
@@ -60,7 +60,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A page that was opened, and all that it complained of or asked for."""
+    """An open page with its console errors and requests."""
 
     def __init__(self, browser: Browser, path: Path, width: int = 1280, scheme: Any = "light") -> None:
         self.page: Page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -82,7 +82,7 @@ def visit(
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_opens_without_a_complaint_and_asks_for_nothing(
+def test_page_opens_without_errors_or_requests(
     browser: Browser, report: adrem.reports.Report, tmp_path: Path, width: int, scheme: str
 ) -> None:
     seen = visit(browser, report, tmp_path, width, scheme)
@@ -90,7 +90,7 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing(
     seen.page.screenshot(path=ARTEFACTS / f"page-{width}-{scheme}.png", full_page=True)
     assert seen.complaints == []
     assert seen.requests == [(tmp_path / "page.html").as_uri()]
-    # Nothing sticks out: the page is as wide as its window.
+    # No horizontal overflow: the page is as wide as its window.
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     back = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(246, 247, 249)" if scheme == "light" else "rgb(16, 20, 26)")
@@ -99,7 +99,7 @@ def test_it_opens_without_a_complaint_and_asks_for_nothing(
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("which", ["report", "hostile"])
-def test_everybody_can_use_it(
+def test_page_passes_accessibility_checks(
     browser: Browser, tmp_path: Path, scheme: str, which: str, request: pytest.FixtureRequest
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -111,9 +111,7 @@ def test_everybody_can_use_it(
 
 
 @needs_browser
-def test_charts_are_drawn_and_say_what_they_show(
-    browser: Browser, report: adrem.reports.Report, tmp_path: Path
-) -> None:
+def test_charts_have_tooltips(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
     page = visit(browser, report, tmp_path).page
     plots = page.locator("[data-plot]")
     assert plots.count() == 6
@@ -141,9 +139,7 @@ def test_charts_are_drawn_and_say_what_they_show(
 
 
 @needs_browser
-def test_the_keyboard_steps_through_a_chart_and_the_reader_is_told(
-    browser: Browser, report: adrem.reports.Report, tmp_path: Path
-) -> None:
+def test_keyboard_steps_through_a_chart(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
     page = visit(browser, report, tmp_path).page
     plot = page.locator("[data-plot]").nth(2)
     plot.focus()
@@ -160,9 +156,7 @@ def test_the_keyboard_steps_through_a_chart_and_the_reader_is_told(
 
 
 @needs_browser
-def test_a_label_of_the_legend_picks_out_its_rows(
-    browser: Browser, report: adrem.reports.Report, tmp_path: Path
-) -> None:
+def test_legend_button_highlights_its_class(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
     page = visit(browser, report, tmp_path).page
     rows = page.locator("[data-class]")
     button = page.locator("[data-pick]").first
@@ -176,9 +170,7 @@ def test_a_label_of_the_legend_picks_out_its_rows(
 
 
 @needs_browser
-def test_text_of_the_data_can_not_become_markup(
-    browser: Browser, hostile: adrem.reports.Report, tmp_path: Path
-) -> None:
+def test_browser_shows_hostile_text_as_text(browser: Browser, hostile: adrem.reports.Report, tmp_path: Path) -> None:
     seen = visit(browser, hostile, tmp_path)
     assert seen.page.evaluate("window.harmed") is None
     assert seen.complaints == []
@@ -196,14 +188,14 @@ def test_text_of_the_data_can_not_become_markup(
     assert seen.page.locator("#tip *").count() == 0
 
 
-def test_there_is_no_markup_of_strangers_in_the_file(hostile: adrem.reports.Report) -> None:
+def test_file_escapes_hostile_text(hostile: adrem.reports.Report) -> None:
     assert hostile.html.count("<script>") == 1
     assert "<img" not in hostile.html
     assert "</style></title>" not in hostile.html
 
 
 @needs_browser
-def test_it_goes_on_paper(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
+def test_page_can_be_printed(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
     seen = visit(browser, report, tmp_path)
     paper = seen.page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert paper.startswith(b"%PDF")
@@ -211,9 +203,7 @@ def test_it_goes_on_paper(browser: Browser, report: adrem.reports.Report, tmp_pa
 
 
 @needs_browser
-def test_a_notebook_shows_it_in_a_frame_of_its_own(
-    browser: Browser, report: adrem.reports.Report, tmp_path: Path
-) -> None:
+def test_notebook_shows_page_in_iframe(browser: Browser, report: adrem.reports.Report, tmp_path: Path) -> None:
     cell = f"<!doctype html><title>notebook</title><h1>cell</h1>{report._repr_html_()}"
     (tmp_path / "notebook.html").write_text(cell, "utf-8")
     seen = Visit(browser, tmp_path / "notebook.html")
@@ -225,13 +215,13 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(
 
 
 @pytest.mark.parametrize("model", [baselines.SourceOnly(), baselines.CORAL(form="similarity"), AdREM(n_estimators=1)])
-def test_any_model_has_a_page(model: object) -> None:
+def test_report_supports_any_model(model: object) -> None:
     page = make_report(make_blobs_shift(n_classes=2), model)
     assert page.html.count("<h2") == 6
     assert page.diagnosis.method in page.html
 
 
-def test_many_classes_have_a_page() -> None:
+def test_report_supports_many_classes() -> None:
     rng = np.random.RandomState(0)
     y = np.arange(300) % 60
     X = rng.normal(size=(300, 60))
@@ -242,11 +232,11 @@ def test_many_classes_have_a_page() -> None:
     assert "50 classes are grey" in page.html
 
 
-def test_the_same_model_has_the_same_page(report: adrem.reports.Report) -> None:
+def test_report_is_deterministic(report: adrem.reports.Report) -> None:
     assert make_report(make_blobs_shift()).html == report.html
 
 
-def test_it_is_saved_whole(report: adrem.reports.Report, tmp_path: Path) -> None:
+def test_report_is_saved_completely(report: adrem.reports.Report, tmp_path: Path) -> None:
     report.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8") == report.html
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
@@ -255,7 +245,7 @@ def test_it_is_saved_whole(report: adrem.reports.Report, tmp_path: Path) -> None
         report.save(tmp_path / "nowhere" / "page.html")
 
 
-def test_rows_that_are_described_are_all_described() -> None:
+def test_report_rejects_wrong_number_of_descriptions() -> None:
     data = make_blobs_shift(n_classes=2)
     model = AdREM(C=1.0, random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
     with pytest.raises(ValueError, match="target_rows describes 1 rows"):

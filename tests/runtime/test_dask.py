@@ -1,4 +1,4 @@
-"""Members on the workers of a cluster: the same model as at home, whatever becomes of the workers."""
+"""Tests of fits on a Dask cluster: results equal local fits, also if workers die."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIDE_BY_SIDE = [name for name, problem in PROBLEMS.items() if "n_jobs" in proble
 
 
 def make_wide() -> DomainPair:
-    """Rows of eight megabytes, beside which all else that travels is small."""
+    """Rows of eight megabytes, which dominate the transferred data."""
     data = make_blobs_shift(n_classes=2, n_source=100, n_target=100)
     noise = np.random.default_rng(0).standard_normal((200, 5000))
     noise[:, :5] += np.concatenate([data.X_source, data.X_target])
@@ -59,7 +59,7 @@ def assert_same(found: AdREM, expected: AdREM) -> None:
     assert found.termination_ == expected.termination_
 
 
-# Members that take some seconds in all, of which there are many groups.
+# Members that take some seconds in total, in many groups.
 LONG = AdREM(C=0.1, tol=1e-2, n_iter=8, n_estimators=64, machine="rows", random_state=0)
 
 
@@ -77,20 +77,20 @@ def at_home(noise: DomainPair) -> AdREM:
 
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("name", SIDE_BY_SIDE)
-def test_a_cluster_changes_no_bit(name: str) -> None:
+def test_cluster_fit_equals_local_fit(name: str) -> None:
     with joblib.parallel_config("dask"):
         assert answer(name).digest == here(name).digest
 
 
 @pytest.mark.usefixtures("cluster")
-def test_fits_on_the_workers_themselves_change_no_bit() -> None:
+def test_fits_on_workers_equal_local_fits() -> None:
     with joblib.parallel_config("dask"):
         found: list[Answer] = Parallel()(delayed(answer)(name) for name in SIDE_BY_SIDE)
     assert [theirs.digest for theirs in found] == [here(name).digest for name in SIDE_BY_SIDE]
 
 
 @pytest.mark.parametrize("machine", ["gram", "rows"])
-def test_the_rows_travel_once_to_each_worker(cluster: Cluster, machine: Any) -> None:
+def test_rows_are_sent_once_to_each_worker(cluster: Cluster, machine: Any) -> None:
     data = make_wide()
     cluster.client.run(count_arrivals)
     model = AdREM(C=0.1, n_iter=2, n_estimators=40, machine=machine, random_state=0)
@@ -101,16 +101,14 @@ def test_the_rows_travel_once_to_each_worker(cluster: Cluster, machine: Any) -> 
     assert_same(found, fit_here(model, data))
 
 
-def test_nothing_is_left_on_the_workers(cluster: Cluster) -> None:
+def test_no_data_remain_on_workers(cluster: Cluster) -> None:
     fit_there(AdREM(C=0.1, n_iter=2, random_state=0), make_wide())
     wait_until(lambda: not any(cluster.client.has_what().values()))
 
 
-# What becomes of workers is logged as an error, by them and by the scheduler.
+# Workers and scheduler log the deaths of workers as errors.
 @pytest.mark.parametrize("n_workers", [1, 2])
-def test_workers_that_are_killed_cost_time_and_nothing_else(
-    cluster: Cluster, noise: DomainPair, at_home: AdREM, n_workers: int
-) -> None:
+def test_fit_survives_killed_workers(cluster: Cluster, noise: DomainPair, at_home: AdREM, n_workers: int) -> None:
     with cluster.killing(n_workers) as killed:
         found = fit_there(LONG, noise)
     assert len(killed) == n_workers
@@ -118,13 +116,13 @@ def test_workers_that_are_killed_cost_time_and_nothing_else(
     assert_same(found, at_home)
 
 
-def test_workers_that_always_die_are_told(cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_raises_when_workers_die(cluster: Cluster, noise: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.runtime.cluster.MAX_LOSSES", 0)
     with pytest.raises(ClusterError, match="All workers of the cluster died"), cluster.killing(2):
         fit_there(LONG, noise)
 
 
-def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_that_kills_its_worker_ends_with_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import KilledWorker
 
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
@@ -136,7 +134,7 @@ def test_a_call_that_kills_its_workers_ends_with_an_error(cluster: Cluster, monk
     assert isinstance(outcome, KilledWorker)
 
 
-def test_another_version_on_a_worker_is_told(cluster: Cluster, two_blobs: DomainPair) -> None:
+def test_worker_version_mismatch_raises_cluster_error(cluster: Cluster, two_blobs: DomainPair) -> None:
     try:
         cluster.client.run(setattr, cluster_module, "VERSION", "0.0.1")
         with pytest.raises(ClusterError, match=r"A worker has adrem 0\.0\.1, but .* is needed"):
@@ -146,14 +144,14 @@ def test_another_version_on_a_worker_is_told(cluster: Cluster, two_blobs: Domain
 
 
 @pytest.mark.usefixtures("cluster")
-def test_progress_is_shown(two_blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_remote_steps(two_blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     fit_there(AdREM(C=0.1, n_iter=3, n_estimators=16, verbose=1, random_state=0), two_blobs)
     assert "48/48" in terminal.getvalue()
 
 
-# A fit of minutes on a cluster of its own; then how long a worker takes for something small.
+# A fit of minutes on a separate cluster, then the response time of a worker to a small task.
 INTERRUPTED = """
 import time, warnings, joblib, numpy as np
 from distributed import Client, LocalCluster
@@ -179,8 +177,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
-def test_ctrl_c_ends_the_work_on_the_workers_too(tmp_path: Any) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT can't be sent on Windows")
+def test_ctrl_c_stops_work_on_workers(tmp_path: Any) -> None:
     pytest.importorskip("distributed")
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Ctrl-C in a process of its own."""
+"""Tests of Ctrl-C in a separate process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.thorough
 
-# A fit of minutes: hard to solve to this tolerance, in a single training or in many.
+# A fit of minutes: slow to converge to this tolerance, in one training or in many.
 CODE = """
 import warnings, numpy as np
 from adrem import AdREM
@@ -30,10 +30,10 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal is not sent this way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT can't be sent on Windows")
 @pytest.mark.parametrize("machine", ["gram", "rows"])
 @pytest.mark.parametrize(("C", "tol", "n_jobs"), [(1e5, 1e-9, 1), (0.1, 1e-3, 1), (0.1, 1e-3, 2)])
-def test_ctrl_c_is_heard(machine: str, C: float, tol: float, n_jobs: int) -> None:
+def test_ctrl_c_stops_a_fit(machine: str, C: float, tol: float, n_jobs: int) -> None:
     code = CODE.format(machine=machine, C=C, tol=tol, n_jobs=n_jobs)
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -49,5 +49,5 @@ def test_ctrl_c_is_heard(machine: str, C: float, tol: float, n_jobs: int) -> Non
         sent = time.monotonic()
         output, errors = process.communicate(timeout=60)
     assert output == "interrupted False\n", errors
-    # Promised are two seconds; the rest is for a machine under load.
+    # The documented limit is two seconds; the rest allows for a loaded machine.
     assert time.monotonic() - sent < 6.0

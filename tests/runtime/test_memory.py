@@ -25,7 +25,7 @@ from adrem.runtime.memory import available_memory, by_blocks, bytes_of, check_ro
 pytestmark = pytest.mark.thorough
 
 
-def test_memory_is_that_of_the_machine_or_of_the_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_memory_respects_machine_and_cgroup_v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "_MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(_memory, "_CGROUP", tmp_path)
     assert available_memory() == float("inf")
@@ -41,7 +41,7 @@ def test_memory_is_that_of_the_machine_or_of_the_container(tmp_path: Path, monke
     assert available_memory() == 0
 
 
-def test_containers_of_the_first_kind_are_read_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_memory_respects_cgroup_v1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "_MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(_memory, "_CGROUP", tmp_path)
     (tmp_path / "memory").mkdir()
@@ -63,16 +63,16 @@ print(before, available_memory())
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limits are read from /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are read from /proc")
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
-def test_the_limits_of_the_process_are_known(limit: str) -> None:
+def test_available_memory_respects_process_limits(limit: str) -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED, limit], capture_output=True, text=True, check=True)
     before, after = map(float, done.stdout.split())
     assert before > 2e8
     assert 0.9e8 < after <= 1e8
 
 
-def test_what_does_not_fit_is_refused_with_both_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_room_error_names_both_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "available_memory", lambda: 8.1e9)
     check_room(8.1e9, "It", "do less")
     with pytest.raises(
@@ -82,11 +82,11 @@ def test_what_does_not_fit_is_refused_with_both_figures(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("n_bytes", "text"), [(12, "12 bytes"), (4000, "4 kB"), (2e6, "2 MB"), (1.26e12, "1260.0 GB")])
-def test_bytes_are_told_in_units(n_bytes: float, text: str) -> None:
+def test_size_of_formats_bytes_with_units(n_bytes: float, text: str) -> None:
     assert size_of(n_bytes) == text
 
 
-def test_tables_know_what_they_take() -> None:
+def test_bytes_of_counts_dense_and_sparse_tables() -> None:
     rows = np.zeros((3, 4), dtype=np.float32)
     assert bytes_of(rows) == 48
     rows[0, :2] = 1
@@ -94,7 +94,7 @@ def test_tables_know_what_they_take() -> None:
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_rows_go_by_blocks_only_where_they_are_many(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_blocks_splits_large_tables_only(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = make(np.arange(10.0).reshape(5, 2))
     sizes: list[int] = []
 
@@ -106,7 +106,7 @@ def test_rows_go_by_blocks_only_where_they_are_many(make: Any, monkeypatch: pyte
     monkeypatch.setattr(_memory, "BLOCK_BYTES", 200)
     assert by_blocks(total, rows, 100).tolist() == [1.0, 5.0, 9.0, 13.0, 17.0]
     assert by_blocks(total, rows[:0], 100).tolist() == []
-    by_blocks(total, rows, 1000)  # more than there is room for: one at a time
+    by_blocks(total, rows, 1000)  # a row exceeds the block size: one row per block
     assert sizes == [5, 2, 2, 1, 0, 1, 1, 1, 1, 1]
 
 
@@ -115,7 +115,7 @@ def rows_of(n_rows: int, n_features: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def peak_of(work: Callable[[], object]) -> int:
-    """Bytes that work takes at most."""
+    """Peak memory of a function in bytes."""
     tracemalloc.start()
     try:
         work()
@@ -166,11 +166,11 @@ REFUSED: dict[str, tuple[float, Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # labels are at random
+@pytest.mark.filterwarnings("ignore")  # random labels
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_quadratic_is_refused_before_it_is_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quadratic_work_is_rejected_before_allocation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     free, work, message = REFUSED[name]
-    work()  # there is room, and all is imported
+    work()  # succeeds with enough memory, and imports everything
     monkeypatch.setattr(_memory, "available_memory", lambda: free)
 
     def refused() -> None:
@@ -199,9 +199,9 @@ PLANS: dict[str, tuple[Any, int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore")  # labels are at random
+@pytest.mark.filterwarnings("ignore")  # random labels
 @pytest.mark.parametrize("name", PLANS)
-def test_a_fit_takes_no_more_than_is_stated(name: str) -> None:
+def test_fit_stays_within_stated_memory(name: str) -> None:
     rows, n_classes, params = PLANS[name]
     n = rows.shape[0] // 2
     labels = np.arange(n) % n_classes
@@ -214,7 +214,7 @@ def test_a_fit_takes_no_more_than_is_stated(name: str) -> None:
     assert stated <= 4 * taken
 
 
-def test_rows_in_one_table_are_copied_once_more(two_blobs: DomainPair) -> None:
+def test_fit_memory_counts_copy_of_single_table(two_blobs: DomainPair) -> None:
     model = AdREM(C=1.0)
     both = np.concatenate([two_blobs.X_source, two_blobs.X_target])
     domain = np.repeat([1, -2], [len(two_blobs.X_source), len(two_blobs.X_target)])
@@ -235,7 +235,7 @@ def test_rows_in_one_table_are_copied_once_more(two_blobs: DomainPair) -> None:
     ],
     ids=["AdREM", "rbf", "mapping", "similarity", "nearest"],
 )
-def test_what_is_said_of_rows_does_not_depend_on_the_blocks(
+def test_predictions_are_independent_of_block_size(
     model: Any, blobs: DomainPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     methods = ("predict", "decision_function", "predict_proba")
@@ -245,7 +245,7 @@ def test_what_is_said_of_rows_does_not_depend_on_the_blocks(
         return [model.transduction_, *(getattr(model, name)(blobs.X_target) for name in methods)]
 
     whole = said()
-    monkeypatch.setattr(_memory, "BLOCK_BYTES", 64 * 3 * 7)  # seven rows of three classes
+    monkeypatch.setattr(_memory, "BLOCK_BYTES", 64 * 3 * 7)  # blocks of seven rows, with three classes
     by_sevens = said()
     np.testing.assert_array_equal(by_sevens[0], by_sevens[1])
     for one, other in zip(whole[:2], by_sevens[:2], strict=True):

@@ -13,7 +13,7 @@ from adrem.runtime.progress import Ticker, progress
 
 
 @pytest.mark.parametrize("rich_is_there", [True, False])
-def test_a_bar_on_a_terminal(rich_is_there: bool, blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_shows_a_progress_bar(rich_is_there: bool, blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     if not rich_is_there:
@@ -24,7 +24,7 @@ def test_a_bar_on_a_terminal(rich_is_there: bool, blobs: DomainPair, monkeypatch
     assert "Ad-REM" in terminal.getvalue()
 
 
-def test_silence_in_a_pipe_and_by_default(blobs: DomainPair, capfd: Any) -> None:
+def test_pipe_shows_no_progress(blobs: DomainPair, capfd: Any) -> None:
     for verbose in (0, 1):
         with progress(3, "work", verbose) as advance:
             advance()
@@ -33,7 +33,7 @@ def test_silence_in_a_pipe_and_by_default(blobs: DomainPair, capfd: Any) -> None
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_copy_in_another_process_is_silent() -> None:
+def test_pickled_ticker_is_silent() -> None:
     shown: list[int] = []
     ticker = Ticker(shown.append)
     ticker()
@@ -41,7 +41,7 @@ def test_a_copy_in_another_process_is_silent() -> None:
     assert shown == [1]
 
 
-def test_after_an_error_every_thread_is_stopped_at_its_next_step() -> None:
+def test_ticker_raises_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), progress(3, "work", 0) as advance:
         1 // 0  # noqa: B018 - any error
     with pytest.raises(KeyboardInterrupt):

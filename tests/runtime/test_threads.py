@@ -16,7 +16,7 @@ def blas_threads() -> set[int]:
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
-def test_the_limit_is_lifted_by_the_last_of_overlapping_fits() -> None:
+def test_last_overlapping_fit_restores_blas_threads() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         first, second = ExitStack(), ExitStack()
@@ -29,7 +29,7 @@ def test_the_limit_is_lifted_by_the_last_of_overlapping_fits() -> None:
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_a_thread_sets_the_limit_even_where_another_holds_it_and_a_third_lifts_it(held: bool) -> None:
+def test_blas_limit_is_shared_between_threads(held: bool) -> None:
     def inside(enter: ExitStack) -> set[int]:
         enter.enter_context(one_blas_thread())
         return blas_threads()
@@ -47,7 +47,7 @@ def test_a_thread_sets_the_limit_even_where_another_holds_it_and_a_third_lifts_i
         assert blas_threads() == before
 
 
-def test_the_model_does_not_depend_on_the_threads_of_blas() -> None:
+def test_model_is_independent_of_blas_threads() -> None:
     X_source, y_source, X_target, _ = load_digits_shift()
     found = []
     for n_threads in (1, 2, 3):

@@ -1,8 +1,8 @@
-"""Fit twice on a small cluster, the second time with an executor killed half way, and print what became of it.
+"""Fit twice on a small cluster, the second time with an executor killed half way, and write the outcome.
 
     python tests/spark/kill_executor.py FOLDER
 
-A process of its own, since a process has one Spark.
+This is a separate process, since a process can have only one Spark session.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def n_jobs(spark: Any) -> int:
 
 
 def executors_of(jvm: int) -> list[int]:
-    """The processes of executors that a JVM has started."""
+    """Process ids of the executors that a JVM has started."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
             command = (folder / "cmdline").read_text()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         if parent == jvm and "CoarseGrainedExecutorBackend" in command:
             found.append(int(folder.name))
@@ -40,14 +40,14 @@ def executors_of(jvm: int) -> list[int]:
 
 
 def kill_one(spark: Any, after: int) -> None:
-    """Kill an executor once that many jobs have begun."""
+    """Kill an executor after this many jobs have started."""
     while n_jobs(spark) < after:
         time.sleep(0.02)
     os.kill(executors_of(spark._jvm.java.lang.ProcessHandle.current().pid())[0], signal.SIGKILL)
 
 
 def n_lost(spark: Any) -> int:
-    """How many executors the driver knows to be gone."""
+    """Number of executors that the driver knows to be lost."""
     every = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     return sum(not every.apply(i).isActive() for i in range(every.size()))
 
@@ -59,7 +59,7 @@ def main(folder: Path) -> dict[str, Any]:
     rows = str(folder / "rows")
     table(spark, make_blobs_shift(2, n_source=200, n_target=200)).repartition(4).write.parquet(rows)
     frame = spark.read.parquet(rows)
-    # By these shares no iteration draws every row.
+    # With these shares no iteration draws every row.
     adrem = AdREM(loss="log_loss", C=0.1, classPrior=[0.7, 0.3], nEstimators=1, nIter=4, maxIter=5)
     try:
         adrem.fit(frame)

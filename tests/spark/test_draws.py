@@ -1,4 +1,4 @@
-"""Draws slice by slice against the local ones."""
+"""Tests of draws by slices against local draws."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
     st.integers(1, 200),
     st.integers(0, 1000),
 )
-def test_as_many_are_drawn_as_locally_but_for_half_a_slice(
-    n_rows: list[int], fraction: float, n_slices: int, seed: int
-) -> None:
+def test_draw_sizes_equal_local_within_half_slice(n_rows: list[int], fraction: float, n_slices: int, seed: int) -> None:
     from adrem.spark.draws import Draw
 
     rng = np.random.default_rng(seed)
@@ -42,7 +40,7 @@ def test_as_many_are_drawn_as_locally_but_for_half_a_slice(
         assert abs(drawn[labels == c].sum() - wanted[labels == c].sum()) <= largest / 2
 
 
-def test_rows_are_counted_where_they_are(spark: Any) -> None:
+def test_rows_are_counted_per_class_and_slice(spark: Any) -> None:
     from pyspark.sql import functions as sf
 
     from adrem.spark.draws import count_rows, count_slices, slice_of

@@ -1,4 +1,4 @@
-"""Ad-REM on Spark beside the local one."""
+"""Tests of Ad-REM on Spark against the local version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adrem.exceptions import LostClassWarning
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
-# A few passes of the optimizer: how near it comes to the best is MLlib's affair.
+# A few passes of the optimizer; its accuracy is up to MLlib.
 QUICK: dict[str, Any] = {"loss": "log_loss", "C": 0.1, "nEstimators": 2, "nIter": 2, "maxIter": 4}
 
 
@@ -34,7 +34,7 @@ def labels_of(model: Any, frame: Any) -> NDArray[Any]:
 
 
 def assert_same(found: NDArray[Any], wanted: NDArray[Any]) -> None:
-    """The same but for the order in which Spark adds up gradients, which is not fixed."""
+    """Equal up to rounding: the order in which Spark sums gradients is not fixed."""
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
@@ -49,7 +49,7 @@ def plain(frame: Any) -> Any:
 
 
 @pytest.mark.parametrize(("n_classes", "loss"), [(2, "hinge"), (2, "log_loss"), (3, "log_loss")])
-def test_it_labels_as_the_local_one_does(spark: Any, n_classes: int, loss: Any) -> None:
+def test_spark_labels_equal_local_labels(spark: Any, n_classes: int, loss: Any) -> None:
     data = make_blobs_shift(n_classes, n_source=120, n_target=90)
     frame = table(spark, data)
     model = fit(frame, loss=loss, nEstimators=1, maxIter=20)
@@ -61,17 +61,17 @@ def test_it_labels_as_the_local_one_does(spark: Any, n_classes: int, loss: Any) 
     assert np.mean(found == data.y_target) > np.mean(local.transduction_ == data.y_target) - 0.05
 
 
-def test_it_gains_what_the_local_one_gains(spark: Any) -> None:
+def test_spark_solves_rotated_arcs_like_local(spark: Any) -> None:
     data = adrem.datasets.make_rotated_arcs(rotation=60, random_state=0)
     frame = table(spark, data)
     source = adrem.AdREM("log_loss", C=0.1).fit(data.X_source, data.y_source)
     assert source.score(data.X_target, data.y_target) < 0.85
     found = labels_of(fit(frame, C=0.1, nEstimators=1, nIter=5, maxIter=10), frame.where("domain < 0"))
-    assert np.mean(found == data.y_target) == 1.0  # as locally, whatever the seed
+    assert np.mean(found == data.y_target) == 1.0  # as in the local version, for every seed
 
 
 @pytest.mark.parametrize("label", [float("nan"), 77.0])
-def test_labels_of_the_target_are_never_read(spark: Any, plain: Any, label: float) -> None:
+def test_target_labels_are_ignored(spark: Any, plain: Any, label: float) -> None:
     model = fit(table(spark, make_blobs_shift(2), target_label=label))
     assert model.classes == plain.classes == [0.0, 1.0]
     assert_same(model.coefficients, plain.coefficients)
@@ -83,13 +83,13 @@ def test_dense_and_sparse_rows_give_the_same_model(spark: Any, plain: Any) -> No
     assert_same(fit(table(spark, sparse)).coefficients, plain.coefficients)
 
 
-def test_the_seed_decides_and_members_differ(frame: Any, plain: Any) -> None:
+def test_seed_fixes_the_model_and_members_differ(frame: Any, plain: Any) -> None:
     assert_same(fit(frame, seed=0).coefficients, plain.coefficients)
     assert not np.allclose(fit(frame, seed=1).coefficients, plain.coefficients)
     assert not np.allclose(plain.coefficients[0], plain.coefficients[1])
 
 
-def test_draws_grow_and_keep_to_the_prior(spark: Any) -> None:
+def test_draws_grow_by_iteration(spark: Any) -> None:
     data = make_blobs_shift(2, n_target=400)
     model = fit(table(spark, data), nEstimators=1, nIter=4, classPrior={0: 0.75, 1: 0.25})
     assert [entry["iteration"] for entry in model.history] == [1, 2, 3, 4]
@@ -98,31 +98,31 @@ def test_draws_grow_and_keep_to_the_prior(spark: Any) -> None:
         assert entry["drawn"] == pytest.approx(100 * entry["iteration"], abs=4)
 
 
-def test_no_step_is_longer_than_the_one_before(spark: Any, frame: Any) -> None:
+def test_job_count_is_constant_over_iterations(spark: Any, frame: Any) -> None:
     before = n_jobs(spark)
     fit(frame, nEstimators=1, nIter=4)
     found = steps(spark, before)
     assert list(found) == ["Ad-REM: source", *(f"Ad-REM: member 0, iteration {k}" for k in (1, 2, 3, 4))]
     assert grown(found) == []
     first, *others = found.values()
-    own = first.jobs - first.passes  # MLlib's, besides its passes over the rows
+    own = first.jobs - first.passes  # jobs of MLlib besides its passes over the rows
     assert [step.jobs - step.passes - own for step in others] == [1, 1, 1, 1]
 
 
-def test_nothing_stays_cached(spark: Any, frame: Any) -> None:
+def test_fit_leaves_nothing_cached(spark: Any, frame: Any) -> None:
     before = set(spark.sparkContext._jsc.getPersistentRDDs())
     fit(frame, nEstimators=1)
     assert set(spark.sparkContext._jsc.getPersistentRDDs()) <= before
 
 
-def test_a_class_without_target_rows_is_told_of(spark: Any) -> None:
+def test_class_without_target_rows_raises_warning(spark: Any) -> None:
     data = make_blobs_shift(2)
     far = data._replace(X_target=np.repeat(data.X_source[data.y_source == 0][:1], 20, axis=0), y_target=np.zeros(20))
     with pytest.warns(LostClassWarning, match=r"labelled with class 1\.0"):
         fit(table(spark, far), nEstimators=1)
 
 
-def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
+def test_column_names_can_be_set(frame: Any, plain: Any) -> None:
     renamed = frame.withColumnsRenamed({"features": "x", "label": "the.class", "domain": "where"})
     model = fit(
         renamed, featuresCol="x", labelCol="the.class", domainCol="where", predictionCol="p", votesCol="v",
@@ -147,7 +147,7 @@ def test_names_of_columns_are_the_users(frame: Any, plain: Any) -> None:
         ({"C": None}, "C can't be None"),
     ],
 )
-def test_bad_parameters_are_refused_at_once(params: dict[str, Any], message: str) -> None:
+def test_bad_parameters_are_rejected(params: dict[str, Any], message: str) -> None:
     from adrem.spark import AdREM
 
     with pytest.raises((ValueError, TypeError), match=message):
@@ -156,7 +156,7 @@ def test_bad_parameters_are_refused_at_once(params: dict[str, Any], message: str
         AdREM().setParams(**params)
 
 
-def test_names_that_are_no_parameters_are_refused() -> None:
+def test_unknown_parameters_are_rejected() -> None:
     from adrem.spark import AdREM
 
     with pytest.raises(TypeError, match="unexpected keyword argument 'n_iter'"):
@@ -167,7 +167,7 @@ def test_names_that_are_no_parameters_are_refused() -> None:
         AdREM("features")
 
 
-def test_the_signature_tells_every_parameter_and_its_default() -> None:
+def test_signature_lists_every_parameter_and_default() -> None:
     from adrem.spark import AdREM
 
     estimator = AdREM()
@@ -176,7 +176,7 @@ def test_the_signature_tells_every_parameter_and_its_default() -> None:
     assert not any(estimator.isSet(param) for param in estimator.params)
 
 
-def test_every_parameter_has_its_setter_and_getter() -> None:
+def test_every_parameter_has_setter_and_getter() -> None:
     from adrem.spark import AdREM
 
     estimator = AdREM()

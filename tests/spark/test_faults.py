@@ -1,4 +1,4 @@
-"""What is lost with an executor is computed again, and comes out the same."""
+"""Lost executors do not change the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 TESTS = Path(__file__).parents[1]
 
 
-def test_a_killed_executor_does_not_change_the_result(tmp_path: Path) -> None:
+def test_killed_executor_keeps_the_result(tmp_path: Path) -> None:
     script = TESTS / "spark" / "kill_executor.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(TESTS)])}
     result = subprocess.run(
@@ -33,5 +33,5 @@ def test_a_killed_executor_does_not_change_the_result(tmp_path: Path) -> None:
     assert outcome["labels"]
     assert outcome["history"]
     assert outcome["left"] == []
-    # The order in which Spark adds up gradients is not fixed, with or without a loss.
+    # The order in which Spark sums gradients is not fixed, with or without a lost executor.
     assert outcome["difference"] <= 1e-6 * outcome["largest"]

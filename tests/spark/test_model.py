@@ -1,4 +1,4 @@
-"""The vote, and models in files and pipelines."""
+"""Tests of the Spark model: votes, files and pipelines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adrem.exceptions import UnreadableModelError
 needs_spark()
 pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
 
-# Labels as somebody might have given them.
+# Labels that differ from the class indices.
 LABELS = {2: [3.0, 7.5], 3: [-1.0, 4.0, 9.0]}
 
 
@@ -34,15 +34,15 @@ def adapted(request: pytest.FixtureRequest, spark: Any) -> tuple[Any, Any, Domai
 
     data = data_of(request.param)
     frame = table(spark, data)
-    # By these shares no iteration draws every row, so that members differ to the end.
+    # With these shares no iteration draws every row, so that members differ after the last one.
     shares = {2: [0.7, 0.3], 3: [0.6, 0.2, 0.2]}[request.param]
     adrem = AdREM(loss="log_loss", C=0.1, classPrior=shares, nEstimators=2, nIter=2, maxIter=4)
     return adrem.fit(frame), frame, data
 
 
-def test_the_vote_is_that_of_the_local_one(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
+def test_spark_votes_equal_local_tally(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
     model = adapted[0]
-    rows = RandomState(0).standard_normal((1000, model.numFeatures))  # about the border, so that members disagree
+    rows = RandomState(0).standard_normal((1000, model.numFeatures))  # near the boundary, so that members disagree
     frame = spark.createDataFrame(list(enumerate(vectors(rows))), ["number", "features"])
     said = tally(rows @ own.T for own in model.coefficients)
     labelled = model.transform(frame).persist()
@@ -51,17 +51,17 @@ def test_the_vote_is_that_of_the_local_one(adapted: tuple[Any, Any, DomainPair],
     np.testing.assert_array_equal(column(labelled, "prediction"), np.array(model.classes)[said.winners])
     np.testing.assert_allclose(column(labelled, "confidence"), said.votes[np.arange(len(rows)), said.winners] / 2)
     labelled.unpersist()
-    assert np.any(said.votes.max(axis=1) == 1)  # else the tie-break was not asked
+    assert np.any(said.votes.max(axis=1) == 1)  # otherwise the tie-break is not tested
 
 
-def test_what_it_says_about_itself(adapted: tuple[Any, Any, DomainPair]) -> None:
+def test_model_properties_have_expected_values(adapted: tuple[Any, Any, DomainPair]) -> None:
     model, _, data = adapted
     assert model.classes == LABELS[model.numClasses]
     assert model.numFeatures == data.X_source.shape[1]
     assert model.getC() == 0.1
 
 
-def test_columns_are_not_overwritten(adapted: tuple[Any, Any, DomainPair]) -> None:
+def test_transform_rejects_existing_and_missing_columns(adapted: tuple[Any, Any, DomainPair]) -> None:
     model, frame, _ = adapted
     with pytest.raises(ValueError, match="already has a column votes"):
         model.transform(frame.withColumnRenamed("truth", "votes"))
@@ -69,7 +69,7 @@ def test_columns_are_not_overwritten(adapted: tuple[Any, Any, DomainPair]) -> No
         model.transform(frame.drop("features"))
 
 
-def test_a_model_is_read_as_it_was_written(adapted: tuple[Any, Any, DomainPair], tmp_path: Path) -> None:
+def test_model_round_trip_keeps_predictions(adapted: tuple[Any, Any, DomainPair], tmp_path: Path) -> None:
     from adrem.spark import AdREMModel
 
     model, frame, _ = adapted
@@ -83,7 +83,7 @@ def test_a_model_is_read_as_it_was_written(adapted: tuple[Any, Any, DomainPair],
         assert column(again.transform(frame), name) == column(model.transform(frame), name)
 
 
-def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> None:
+def test_estimator_round_trip_keeps_parameters(spark: Any, tmp_path: Path) -> None:
     from adrem.spark import AdREM
 
     path = str(tmp_path / "estimator")
@@ -95,7 +95,7 @@ def test_an_estimator_is_read_as_it_was_written(spark: Any, tmp_path: Path) -> N
     assert spark.read.text(f"{path}/metadata").first()[0].find('"class":"adrem.spark.AdREM"') > 0
 
 
-def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
+def test_load_rejects_other_class_or_format(adapted: tuple[Any, Any, DomainPair], tmp_path: Path, spark: Any) -> None:
     from pyspark.ml.feature import Tokenizer
     from pyspark.sql import functions as sf
 
@@ -119,7 +119,7 @@ def test_another_kind_or_format_is_refused(adapted: tuple[Any, Any, DomainPair],
             reader.load(str(tmp_path / "other"))
 
 
-def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:
+def test_pipeline_can_be_saved_and_fitted(spark: Any, tmp_path: Path) -> None:
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import HashingTF, Tokenizer
 
@@ -143,7 +143,7 @@ def test_it_works_in_a_pipeline(spark: Any, tmp_path: Path) -> None:
     assert column(PipelineModel.load(str(tmp_path / "adapted")).transform(new), "prediction") == [1.0, 0.0]
 
 
-def test_vectors_of_another_length_are_told_of(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
+def test_transform_rejects_vectors_of_wrong_length(adapted: tuple[Any, Any, DomainPair], spark: Any) -> None:
     from pyspark.ml.linalg import Vectors
 
     model = adapted[0]

@@ -1,4 +1,4 @@
-"""Docstrings of `adrem.spark`, as in test_docstrings.py; the examples need a Spark session."""
+"""Tests of the docstrings of `adrem.spark`, as in test_docstrings.py; the examples need a Spark session."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ HOMES = homes_of(exported_by("adrem.spark"))
 
 
 def example_of(home: Home) -> DocTest:
-    """The example in one docstring; a module's are not found at once, as the classes say that they are elsewhere."""
+    """The example of one docstring; doctest does not find it by module, as the classes state another module."""
     module, name = home
     thing = attrgetter(name)(import_module(module))
     (found,) = DocTestFinder(recurse=False).find(thing, name_of(home), module=False, globs={})
     return found
 
 
-def test_the_walk_finds_what_is_public() -> None:
+def test_public_names_are_found() -> None:
     assert set(map(name_of, HOMES)) == {
         "adrem.spark.AdREM",
         "adrem.spark.AdREMModel",
@@ -32,12 +32,12 @@ def test_the_walk_finds_what_is_public() -> None:
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstrings_are_in_the_form_of_numpydoc(home: Home) -> None:
+def test_docstrings_follow_numpydoc(home: Home) -> None:
     assert faults_of(home) == []
 
 
 @pytest.mark.parametrize("home", HOMES, ids=name_of)
-def test_docstrings_have_an_example_that_runs(home: Home, spark: Any) -> None:  # noqa: ARG001 - started for them
+def test_docstring_examples_run(home: Home, spark: Any) -> None:  # noqa: ARG001 - the examples use it
     example = example_of(home)
     assert example.examples
     complaints: list[str] = []

@@ -1,4 +1,4 @@
-"""The page on Spark does what it says, in a process of its own, as a process has one Spark."""
+"""Test of the page on Spark, in a separate process, since a process can have only one Spark session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ needs_spark()
 pytestmark = pytest.mark.thorough
 
 
-def test_the_block_does_what_it_says(tmp_path: Path) -> None:
+def test_spark_block_runs_as_documented(tmp_path: Path) -> None:
     [block] = [block for block in blocks_of(ROOT / "docs" / "scale.md") if block.remark == "needs Spark"]
     lines = enumerate(block.text.splitlines(), start=1)
     said = [comments_of(block.text)[number] for number, line in lines if line.startswith("print(")]

@@ -1,4 +1,4 @@
-"""Tables that can't be learnt from are refused before any training."""
+"""Tests that unusable tables are rejected before training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refuse(frame: Any, message: str, kind: type[Exception] = ValueError, **param
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forbid_training(monkeypatch: pytest.MonkeyPatch) -> None:
     from adrem.spark.classifiers import Trainer
 
     monkeypatch.delattr(Trainer, "train")
@@ -32,12 +32,12 @@ def frame(spark: Any) -> Any:
     return table(spark, make_blobs_shift(2))
 
 
-def test_missing_columns(frame: Any) -> None:
+def test_fit_rejects_missing_columns(frame: Any) -> None:
     for name in ("features", "label", "domain"):
         refuse(frame.drop(name), f"{name}Col is '{name}', which is not a column")
 
 
-def test_columns_of_another_kind(frame: Any) -> None:
+def test_fit_rejects_columns_of_wrong_type(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     refuse(frame.withColumn("features", sf.lit(1.0)), "must hold vectors", TypeError)
@@ -49,7 +49,7 @@ def test_columns_of_another_kind(frame: Any) -> None:
     refuse(frame.withColumn("domain", sf.lit("a")), "must hold numbers, below 0 for the target", TypeError)
 
 
-def test_rows_that_are_not_there(frame: Any) -> None:
+def test_fit_rejects_missing_domain_or_class(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     refuse(frame.where("domain < 0"), "There are no source rows")
@@ -57,7 +57,7 @@ def test_rows_that_are_not_there(frame: Any) -> None:
     refuse(frame.withColumn("label", sf.lit(1.0)), "All source rows have the same label")
 
 
-def test_source_rows_without_a_label(frame: Any) -> None:
+def test_fit_rejects_unlabelled_source_rows(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     for bad in (None, float("nan"), float("inf")):
@@ -65,7 +65,7 @@ def test_source_rows_without_a_label(frame: Any) -> None:
         refuse(frame.withColumn("label", label), "3 rows have a source domain and no label")
 
 
-def test_source_rows_whose_label_an_indexer_did_not_know(frame: Any) -> None:
+def test_fit_rejects_labels_unknown_to_indexer(frame: Any) -> None:
     from pyspark.ml.feature import StringIndexer
     from pyspark.sql import functions as sf
 
@@ -76,11 +76,11 @@ def test_source_rows_whose_label_an_indexer_did_not_know(frame: Any) -> None:
     refuse(indexed, "3 rows have a source domain and no label")
 
 
-def test_what_is_no_table_of_spark(frame: Any) -> None:
+def test_fit_rejects_other_tables(frame: Any) -> None:
     refuse(frame.collect(), r"fit takes a DataFrame of Spark, not <class 'list'>: make one by", TypeError)
 
 
-def test_rows_without_a_domain(frame: Any) -> None:
+def test_fit_rejects_rows_without_domain(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     for bad in (None, float("nan")):
@@ -90,32 +90,32 @@ def test_rows_without_a_domain(frame: Any) -> None:
 
 @pytest.mark.parametrize("place", ["X_source", "X_target"])
 @pytest.mark.parametrize("bad", [float("nan"), float("-inf")])
-def test_vectors_with_numbers_that_are_none(spark: Any, place: str, bad: float) -> None:
+def test_fit_rejects_non_finite_features(spark: Any, place: str, bad: float) -> None:
     data = make_blobs_shift(2)
     rows = getattr(data, place).copy()
     rows[:2, 1] = bad
     refuse(table(spark, data._replace(**{place: rows})), "2 rows have features that are NaN or infinite")
 
 
-def test_vectors_of_different_lengths(spark: Any, frame: Any) -> None:
+def test_fit_rejects_vectors_of_different_lengths(spark: Any, frame: Any) -> None:
     data = make_blobs_shift(2)
     shorter = data._replace(X_source=data.X_source[:, :4], X_target=data.X_target[:, :4])
     refuse(frame.union(table(spark, shorter)), r"different lengths: \[4, 5\]")
 
 
-def test_no_vectors_at_all(frame: Any) -> None:
+def test_fit_rejects_missing_vectors(frame: Any) -> None:
     from pyspark.sql import functions as sf
 
     features = sf.when(sf.col("number") >= 3, sf.col("features"))
     refuse(frame.withColumn("features", features), "3 rows have no features")
 
 
-def test_amounts_in_place_of_classes(spark: Any) -> None:
+def test_fit_rejects_continuous_labels(spark: Any) -> None:
     data = make_blobs_shift(2, n_source=1100)
     refuse(table(spark, data._replace(y_source=np.arange(1100))), "more than 1000 different labels")
 
 
-def test_shares_that_are_none(frame: Any) -> None:
+def test_fit_rejects_invalid_class_prior(frame: Any) -> None:
     refuse(frame, "classPrior has shape", classPrior=[0.2, 0.3, 0.5])
     refuse(frame, "classPrior must be a distribution", classPrior=[0.2, 0.3])
     refuse(frame, "classPrior names the classes", classPrior={0: 0.5, 7: 0.5})
