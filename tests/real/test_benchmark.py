@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from commands import Command
 
-from adrem.benchmark import curves, figures, protocols
+from adrem.benchmark import curves, figures
 from adrem.benchmark.published import published_curve
 from adrem.benchmark.store import Result
 
