@@ -213,7 +213,7 @@ def test_hinge_stops_growing_where_no_dual_variable_touches_its_box(path: str) -
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.usefixtures("descent_alone")
-def test_impatience_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_giving_up_is_counted_not_hidden(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build("hinge", path, "dense", X, 3, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
@@ -226,7 +226,7 @@ def test_what_was_given_up_is_given_up_sooner_the_next_time(path: str, monkeypat
     X, y, counts = make_problem(3)
     asked: list[bool] = []
 
-    def impatient(n_rows: int, _tol: float, _impatience: float, is_retry: bool) -> int:
+    def impatient(n_rows: int, _tol: float, _give_up_factor: float, is_retry: bool) -> int:
         asked.append(is_retry)
         return n_rows
 

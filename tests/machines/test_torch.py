@@ -153,7 +153,7 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
 @devices
 @paths
 @losses
-def test_impatience_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_giving_up_is_counted_not_hidden(device: str, path: str, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, counts = make_problem(3)
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)
     solution = build(device, path, X, 3, loss, tol=1e-10).solve(np.stack([y, y]), counts, 100.0)
@@ -229,7 +229,7 @@ def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
     machine: Any = build("cuda", path, X, 5, "hinge")
     solutions: list[Any] = []
     for steps in (_triton, _steps):
-        solution: Any = machine.nothing(3)
+        solution: Any = machine.zero_solution(3)
         machine._steps = steps
         machine._transfer(solution, labels, 0.5 * weights)
         machine._start(solution)

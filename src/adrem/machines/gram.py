@@ -75,7 +75,7 @@ class GramMachine(HostMachine):
         """Return the Gram matrix of the rows in their shuffled order."""
         return gram_matrix(self.table[self._order])
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_rows)
         return Solution(
             np.zeros((n_members, self.n_rows), np.int32),
@@ -137,14 +137,14 @@ class GramMachine(HostMachine):
         status = np.zeros(len(solution.dual), np.int64)
         thresholds = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
-        budgets = [self._visit_budget(n_rows, bool(n_slow), training.impatience) for n_slow in solution.n_slow]
+        budgets = [self._visit_budget(n_rows, bool(n_slow), training.give_up_factor) for n_slow in solution.n_slow]
         updates = np.repeat(budgets, self.n_problems)
         cursor = np.array([len(order), training.seed, 0])
         while descend_gram(
             self.loss.compiled, self.n_problems, gram, norms, solution.labels, solution.box, solution.dual,
             solution.primal, self.tol, status, thresholds, n_above, updates, order, cursor, KERNEL_BUDGET,
         ):  # fmt: skip
-            training.pulse()
+            training.heartbeat()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 

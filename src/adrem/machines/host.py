@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.machines import newton
-from adrem.machines.budget import RETRY_IMPATIENCE
+from adrem.machines.budget import RETRY_FACTOR
 from adrem.machines.machine import Machine
 from adrem.machines.problems import Solution, one_vs_rest
 
@@ -23,10 +23,10 @@ class HostMachine(Machine):
         """Whether the table is small enough for Newton's method."""
         return newton.is_small(*self.table.shape)
 
-    def _visit_budget(self, n_rows: int, is_retry: bool, impatience: float) -> int:
+    def _visit_budget(self, n_rows: int, is_retry: bool, give_up_factor: float) -> int:
         if not self._is_small:
-            return super()._visit_budget(n_rows, is_retry, impatience)
-        return newton.visit_budget(n_rows, self.table.shape[1]) // (RETRY_IMPATIENCE if is_retry else 1)
+            return super()._visit_budget(n_rows, is_retry, give_up_factor)
+        return newton.visit_budget(n_rows, self.table.shape[1]) // (RETRY_FACTOR if is_retry else 1)
 
     def _rescue(
         self,
@@ -34,7 +34,7 @@ class HostMachine(Machine):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],
         box: NDArray[np.float64],
-        pulse: Callable[[], None],
+        heartbeat: Callable[[], None],
     ) -> NDArray[np.bool_]:
         if not self._is_small:
             return given_up
@@ -44,7 +44,7 @@ class HostMachine(Machine):
             used = np.flatnonzero(box[m] > 0)
             rows = self._dense(used) * one_vs_rest(labels[m, used], self.n_classes)[problem, :, None]
             before = newton.judge(self.loss, rows, self._dual_of(solution, p)[used], box[m, used])
-            found = newton.minimize(self.loss, rows, box[m, used], self.tol, pulse)
+            found = newton.minimize(self.loss, rows, box[m, used], self.tol, heartbeat)
             if found.width < before.width:
                 self._put(solution, p, used, found)
                 failed[p] = found.width > self.tol

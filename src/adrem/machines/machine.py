@@ -23,8 +23,8 @@ class Training(NamedTuple):
 
     seed: int
     among: NDArray[np.intp] | None
-    impatience: float
-    pulse: Callable[[], None]
+    give_up_factor: float
+    heartbeat: Callable[[], None]
 
 
 class Machine(Scoring):
@@ -105,7 +105,7 @@ class Machine(Scoring):
         return nullcontext()
 
     @abstractmethod
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         """Return the solution for rows that all have weight zero, which is a cold start."""
 
     @abstractmethod
@@ -122,8 +122,8 @@ class Machine(Scoring):
         overwrite: bool = False,
         among: NDArray[np.intp] | None = None,
         seed: int = 1,
-        impatience: float = 1.0,
-        pulse: Callable[[], None] = lambda: None,
+        give_up_factor: float = 1.0,
+        heartbeat: Callable[[], None] = lambda: None,
     ) -> Solution:
         """Train on the rows with these labels and weights.
 
@@ -143,9 +143,9 @@ class Machine(Scoring):
             The rows that may have a weight; other rows may be ignored during training.
         seed : int, default=1
             Seed of the order in which rows are visited.
-        impatience : float, default=1.0
+        give_up_factor : float, default=1.0
             Give a problem up this many times sooner.
-        pulse : callable, default=nothing
+        heartbeat : callable, default=do nothing
             Called several times a second; it may raise an exception.
 
         Returns
@@ -156,14 +156,14 @@ class Machine(Scoring):
         labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
         n_members = len(labels)
         if start is None:
-            solution = self.nothing(n_members)
+            solution = self.zero_solution(n_members)
         elif overwrite and len(start.n_failed) == n_members:
             solution = start
         else:
             solution = self.copies(start, n_members)
         self._transfer(solution, labels, C * weights)
-        given_up = self._descend(solution, Training(seed, among, impatience, pulse))
-        failed = self._rescue(solution, given_up, labels, C * weights, pulse) if given_up.any() else given_up
+        given_up = self._descend(solution, Training(seed, among, give_up_factor, heartbeat))
+        failed = self._rescue(solution, given_up, labels, C * weights, heartbeat) if given_up.any() else given_up
         counts = (which.reshape(n_members, self.n_problems).sum(axis=1) for which in (failed, given_up))
         solution.n_failed, solution.n_slow = counts
         return solution
@@ -182,14 +182,14 @@ class Machine(Scoring):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],  # noqa: ARG002
         box: NDArray[np.float64],  # noqa: ARG002
-        pulse: Callable[[], None],  # noqa: ARG002
+        heartbeat: Callable[[], None],  # noqa: ARG002
     ) -> NDArray[np.bool_]:
         """Solve problems that were given up by another method, if there is one; returns which ones are left."""
         return given_up
 
-    def _visit_budget(self, n_rows: int, is_retry: bool, impatience: float) -> int:
+    def _visit_budget(self, n_rows: int, is_retry: bool, give_up_factor: float) -> int:
         """Return the visits to a row after which a problem is given up."""
-        return visit_budget(n_rows, self.tol, impatience, is_retry)
+        return visit_budget(n_rows, self.tol, give_up_factor, is_retry)
 
     # For `regularization.rescale`: whether a warm start for a larger C is rescaled, its boxes, and the rescaled start.
 

@@ -107,12 +107,12 @@ def judge(loss: Loss, rows: Array, dual: Array, box: Array) -> Optimum:
 
 
 @np.errstate(all="ignore")
-def minimize(loss: Loss, rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
+def minimize(loss: Loss, rows: Array, box: Array, tol: float, heartbeat: Callable[[], None]) -> Optimum:
     """Return the optimum within `tol`, or the best point found; `box` is the weight of each row times C."""
-    return (_minimize_log_loss if loss.is_smooth else _minimize_hinge)(rows, box, tol, pulse)
+    return (_minimize_log_loss if loss.is_smooth else _minimize_hinge)(rows, box, tol, heartbeat)
 
 
-def _minimize_hinge(rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
+def _minimize_hinge(rows: Array, box: Array, tol: float, heartbeat: Callable[[], None]) -> Optimum:
     """Minimize the hinge loss over multiples between zero and their box.
 
     A row's margin less one is its excess, which is zero where its multiple is above zero, less its loss, which is zero
@@ -123,7 +123,7 @@ def _minimize_hinge(rows: Array, box: Array, tol: float, pulse: Callable[[], Non
     for _ in range(MOST_STEPS):
         if best.width <= tol:
             break
-        pulse()
+        heartbeat()
         try:
             origin, at = at, at.next(rows)
             before, ends = ends, at.ends(origin)
@@ -229,14 +229,14 @@ def _least_squares(matrix: Array, right: Array) -> Array:
     return np.asarray(lstsq(matrix, right, cond=ROUNDING)[0])
 
 
-def _minimize_log_loss(rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
+def _minimize_log_loss(rows: Array, box: Array, tol: float, heartbeat: Callable[[], None]) -> Optimum:
     """Minimize the log loss by Newton's method."""
     weights, margins = np.zeros(rows.shape[1]), np.zeros(len(box))
     here = best = judge(LogLoss(), rows, -margins, box)
     for _ in range(MOST_STEPS):
         if best.width <= tol:
             break
-        pulse()
+        heartbeat()
         chances = expit(-margins)
         try:
             step = hessian_solver(rows, box * chances * (1.0 - chances))(here.weights - weights)

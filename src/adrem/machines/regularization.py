@@ -14,7 +14,7 @@ N_FOLDS = 3
 GRID = tuple(10.0**power for power in range(-3, 5))
 # Trainings that only serve to choose C are given up this many times sooner. With a large C and rows that are not
 # separable they would take most of the time, and such a C is not chosen.
-IMPATIENCE = 10.0
+GIVE_UP_FACTOR = 10.0
 # Accuracies within this many standard errors of the highest count as equal to it. Zero would be the plain maximum.
 STANDARD_ERRORS = 1.0
 
@@ -48,7 +48,7 @@ def select_c(
             if solution is not None:
                 rescale(machine, solution, C / previous)
             solution = machine.solve(
-                labels, training, C, start=solution, overwrite=True, among=source, impatience=IMPATIENCE
+                labels, training, C, start=solution, overwrite=True, among=source, give_up_factor=GIVE_UP_FACTOR
             )
             previous = C
             hits = machine.relabel(machine.scores(solution)) == labels

@@ -93,7 +93,7 @@ class RowMachine(HostMachine):
         super().__init__(table, n_classes, loss, **params)
         self._entries = shared_entries(self.table)
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         n_groups = -(-n_members * self.n_problems // LANES)
         return Solution(
             np.zeros((self.n_rows, n_members), np.int32),
@@ -106,7 +106,7 @@ class RowMachine(HostMachine):
     def copies(self, solution: Solution, n_members: int) -> Solution:
         if len(solution.n_failed) == n_members:
             return deepcopy(solution)
-        copies = self.nothing(n_members)
+        copies = self.zero_solution(n_members)
         copies.n_failed[:], copies.n_slow[:] = solution.n_failed, solution.n_slow
         copies.labels[:], copies.box[:] = solution.labels, solution.box
         for p in range(n_members * self.n_problems):
@@ -141,7 +141,7 @@ class RowMachine(HostMachine):
         window[2], window[3] = -np.inf, np.inf
         is_retry = solution.n_slow[members] > 0
         budgets = zip(n_used.tolist(), is_retry.tolist(), strict=True)
-        visits = np.array([self._visit_budget(*own, training.impatience) for own in budgets], dtype=np.int64)
+        visits = np.array([self._visit_budget(*own, training.give_up_factor) for own in budgets], dtype=np.int64)
         status = np.zeros(n_lanes, np.int64)
         cursor = np.array([-1, training.seed])
         # Rows that exceed the caches are visited in runs of neighbours, so that the next one is prefetched.
@@ -153,7 +153,7 @@ class RowMachine(HostMachine):
             solution.box, solution.dual[group], solution.primal[group], self.tol, active, n_active, status, window,
             visits, run, order, cursor, KERNEL_BUDGET,
         ):  # fmt: skip
-            training.pulse()
+            training.heartbeat()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 

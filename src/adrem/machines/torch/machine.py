@@ -165,7 +165,7 @@ class TorchMachine(Machine, Space):
         """Return a tensor, whose last axis is the padded rows, in the order of the table."""
         return padded.index_select(-1, self._place)
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_padded)
         numbers: Any = {"dtype": self.dtype, "device": self.device}
         return DeviceSolution(
@@ -221,7 +221,7 @@ class TorchMachine(Machine, Space):
         weights = self._weights_of(solution)
         most_products = self._visits(solution, training) // self.n_rows
         vectors = self._vectors_in(solution)
-        failed = minimize(self, weights, vectors, self.tol, most_products.to(self.device), training.pulse)
+        failed = minimize(self, weights, vectors, self.tol, most_products.to(self.device), training.heartbeat)
         self._finish(solution)
         return failed
 
@@ -242,11 +242,11 @@ class TorchMachine(Machine, Space):
                 self._advance(solution)
             if int(solution.search.n_running) == 0:
                 return solution.search.failed
-            training.pulse()
+            training.heartbeat()
 
     def _visits(self, solution: Any, training: Training) -> Any:
         """Return the visits to a row after which each problem is given up."""
-        budgets = [self._visit_budget(self.n_rows, bool(n_slow), training.impatience) for n_slow in solution.n_slow]
+        budgets = [self._visit_budget(self.n_rows, bool(n_slow), training.give_up_factor) for n_slow in solution.n_slow]
         return torch.tensor(np.repeat(budgets, self.n_problems))
 
     @abstractmethod

@@ -113,8 +113,8 @@ class TorchSparseRowMachine(OnRows):
     def _n_primal(self) -> int:
         return int(self.table.shape[1])
 
-    def nothing(self, n_members: int) -> Solution:
-        made = super().nothing(n_members)
+    def zero_solution(self, n_members: int) -> Solution:
+        made = super().zero_solution(n_members)
         made.primal = _side_by_side(made.primal)
         return made
 
