@@ -14,7 +14,8 @@ from adrem.machines import Machine, Solution, Work, make_machine
 from adrem.machines.cost_model import choose_device_path
 from adrem.machines.devices import free_memory
 from adrem.machines.losses import LOSSES
-from adrem.machines.regularization import grows, rescale
+from adrem.machines.plan import choose_machine
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
@@ -143,8 +144,8 @@ def test_a_rescaled_start_belongs_to_the_rescaled_problem(device: str, path: str
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, counts, 0.01)
-    assert grows(machine, start)
-    rescale(machine, start, 10.0)
+    assert machine.grows(start)
+    machine.rescale(start, 10.0)
     np.testing.assert_allclose(machine.on_host(machine.scores(start))[0], X @ machine.weights(start)[0][0].T, atol=1e-9)
     warm, cold = machine.solve(y, counts, 0.1, start=start), machine.solve(y, counts, 0.1)
     np.testing.assert_allclose(machine.on_host(machine.scores(warm)), machine.on_host(machine.scores(cold)), atol=0.01)
@@ -206,13 +207,14 @@ def test_as_many_members_as_the_memory_holds(path: str) -> None:
     X, _, _ = make_problem(3)
     machine: Any = build("torch-cpu", path, X, 3, "hinge", work=Work(3, 11))
     assert machine.group_size == 11
-    table, work = Outline.of(X), Work(3, 11)
-    all_of_them = machine.memory(table, work)
-    one = machine.memory_of_member(table, 3)
-    assert machine.members_that_fit(table, work, all_of_them) == 11
-    assert machine.members_that_fit(table, work, all_of_them - 4 * one) == 7
+    table, work = Outline.of(sp.csr_array(X) if path == "sparse rows" else X), Work(3, 11)
+    settings = MachineSettings("hinge", path.removeprefix("sparse "), device="torch-cpu")
+    memory: Any = choose_machine(table, work, settings).on_device
+    all_of_them = memory.of(work)
+    assert memory.members_that_fit(work, all_of_them) == 11
+    assert memory.members_that_fit(work, all_of_them - 4 * memory.member) == 7
     with pytest.raises(DeviceMemoryError, match="are free there: give fewer rows, or set device='cpu'"):
-        machine.members_that_fit(table, work, one)
+        memory.members_that_fit(work, memory.member)
     assert free_memory(torch.device("cpu")) > 0
 
 
@@ -230,15 +232,15 @@ def test_compiled_steps_are_the_plain_ones(path: str, dtype: Any) -> None:
     solutions: list[Any] = []
     for steps in (_triton, _steps):
         solution: Any = machine.zero_solution(3)
-        machine._steps = steps
+        machine.steps = steps
         machine._transfer(solution, labels, 0.5 * weights)
-        machine._start(solution)
-        solution.search = machine._make_search(solution)
+        machine.start(solution)
+        solution.search = machine.make_search(solution)
         solution.search.begin(torch.full((15,), 10**6))
         for seed in range(3):
             order = np.random.default_rng(seed).permutation(machine._n_blocks)
             solution.search.order.copy_(torch.from_numpy(order))
-            machine._pass_and_check(solution)
+            machine.solver.pass_and_check(machine, solution)
         solutions.append(solution)
     atol = 1e-4 if dtype == np.float32 else 1e-12
     for name in ("dual", "primal"):

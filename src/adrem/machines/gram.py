@@ -16,10 +16,10 @@ from adrem.machines.compiled.common import GIVEN_UP
 from adrem.machines.compiled.gram import BLOCK, descend_gram, move_gram
 from adrem.machines.forecast import double_precision_memory, members_at_once, newton_memory, weights_memory
 from adrem.machines.host import HostMachine
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Optimum
 from adrem.machines.machine import Training
-from adrem.machines.newton import Optimum
 from adrem.machines.problems import Solution, Work, one_vs_rest
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 from adrem.types import FloatArray, Matrix
 
@@ -64,8 +64,8 @@ class GramMachine(HostMachine):
 
     width: ClassVar[int] = WIDTH
 
-    def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
-        super().__init__(table, n_classes, loss, **params)
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
+        super().__init__(table, n_classes, settings, path)
         self._order = np.random.default_rng(0).permutation(self.n_rows)
         self._shuffled_norms = self._norms[self._order]
         refuse_tiny(self._norms, table.dtype)
@@ -162,11 +162,9 @@ class GramMachine(HostMachine):
     def _restart(
         self,
         solution: Solution,
-        factor: float,
         factors: NDArray[np.float64],  # noqa: ARG002 - the dual variables include them
         dual: NDArray[np.float64],
     ) -> None:
-        solution.box *= factor
         solution.dual[:] = dual.reshape(-1, self.n_rows)[:, self._order]
         # Recomputed, not multiplied: that would multiply the rounding errors too.
         solution.primal[:] = self._multiples(solution).astype(self._gram.dtype) @ self._gram

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from adrem.machines import newton
 from adrem.machines.budget import RETRY_FACTOR
+from adrem.machines.loss import Heartbeat, Optimum
 from adrem.machines.machine import Machine
 from adrem.machines.problems import Solution, one_vs_rest
 
@@ -34,7 +34,7 @@ class HostMachine(Machine):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],
         box: NDArray[np.float64],
-        heartbeat: Callable[[], None],
+        heartbeat: Heartbeat,
     ) -> NDArray[np.bool_]:
         if not self._is_small:
             return given_up
@@ -43,8 +43,8 @@ class HostMachine(Machine):
             m, problem = divmod(p, self.n_problems)
             used = np.flatnonzero(box[m] > 0)
             rows = self._dense(used) * one_vs_rest(labels[m, used], self.n_classes)[problem, :, None]
-            before = newton.judge(self.loss, rows, self._dual_of(solution, p)[used], box[m, used])
-            found = newton.minimize(self.loss, rows, box[m, used], self.tol, heartbeat)
+            before = self.loss.judge(rows, self._dual_of(solution, p)[used], box[m, used])
+            found = self.loss.minimize(rows, box[m, used], self.tol, heartbeat)
             if found.width < before.width:
                 self._put(solution, p, used, found)
                 failed[p] = found.width > self.tol
@@ -60,5 +60,5 @@ class HostMachine(Machine):
         """Return the dual variables of all rows in one problem."""
 
     @abstractmethod
-    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: newton.Optimum) -> None:
+    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: Optimum) -> None:
         """Set the dual variables of some rows in one problem, and its weights or scores."""

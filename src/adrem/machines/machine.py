@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar, NamedTuple
 
@@ -11,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.machines.budget import visit_budget
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Heartbeat
+from adrem.machines.losses import find_loss
 from adrem.machines.problems import Solution
 from adrem.machines.scoring import Scoring
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import add_bias, squared_norms
 from adrem.types import Matrix
 
@@ -24,7 +25,7 @@ class Training(NamedTuple):
     seed: int
     among: NDArray[np.intp] | None
     give_up_factor: float
-    heartbeat: Callable[[], None]
+    heartbeat: Heartbeat
 
 
 class Machine(Scoring):
@@ -40,14 +41,10 @@ class Machine(Scoring):
         The rows. The machine keeps a reference and never writes into it.
     n_classes : int
         Number of classes; labels are integers from 0.
-    loss : Loss
-        Loss of the classifiers.
+    settings : MachineSettings
+        The loss, the tolerance, and whether to append a constant feature.
     path : str, default=""
         How the machine works and why it was chosen, in one line.
-    fit_intercept : bool, default=False
-        Whether to append a constant feature, regularized like the others.
-    tol : float, default=0.1
-        Tolerance of the stopping criterion, as in liblinear.
 
     Examples
     --------
@@ -66,23 +63,14 @@ class Machine(Scoring):
     # Whether the machine can be sent to other processes.
     travels: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        table: Matrix,
-        n_classes: int,
-        loss: Loss,
-        *,
-        path: str = "",
-        fit_intercept: bool = False,
-        tol: float = 0.1,
-    ) -> None:
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
         self.path = path
         self.n_classes = n_classes
         self.n_problems = 1 if n_classes == 2 else n_classes
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.table = add_bias(table) if fit_intercept else table  # with the constant feature if there is one
+        self.loss = find_loss(settings.loss)
+        self.fit_intercept = settings.fit_intercept
+        self.tol = settings.tol
+        self.table = add_bias(table) if self.fit_intercept else table  # with the constant feature if there is one
         self.n_rows = self.table.shape[0]
         self._norms = self._norms_of_rows()
         if not np.all(self._norms <= np.finfo(self.table.dtype).max):
@@ -123,7 +111,7 @@ class Machine(Scoring):
         among: NDArray[np.intp] | None = None,
         seed: int = 1,
         give_up_factor: float = 1.0,
-        heartbeat: Callable[[], None] = lambda: None,
+        heartbeat: Heartbeat = lambda: None,
     ) -> Solution:
         """Train on the rows with these labels and weights.
 
@@ -182,7 +170,7 @@ class Machine(Scoring):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],  # noqa: ARG002
         box: NDArray[np.float64],  # noqa: ARG002
-        heartbeat: Callable[[], None],  # noqa: ARG002
+        heartbeat: Heartbeat,  # noqa: ARG002
     ) -> NDArray[np.bool_]:
         """Solve problems that were given up by another method, if there is one; returns which ones are left."""
         return given_up
@@ -191,16 +179,23 @@ class Machine(Scoring):
         """Return the visits to a row after which a problem is given up."""
         return visit_budget(n_rows, self.tol, give_up_factor, is_retry)
 
-    # For `regularization.rescale`: whether a warm start for a larger C is rescaled, its boxes, and the rescaled start.
+    def rescale(self, solution: Solution, factor: float) -> None:
+        """Turn a solution into a warm start for `factor` times the C, with the best scale of its weights."""
+        multiples, box = self.multiples(solution), factor * self._boxes(solution)[:, None, :]
+        margins = np.sign(multiples) * np.swapaxes(self.on_host(self.scores(solution)), 1, 2)
+        multiples = np.abs(multiples)
+        factors = self.loss.best_factor(multiples, margins, box, factor)
+        solution.box *= factor
+        self._restart(solution, factors, self.loss.dual(factors[..., None] * multiples, box))
 
-    @property
-    def _rescales_start(self) -> bool:
-        return True
+    def grows(self, solution: Solution) -> bool:
+        """Return whether a larger C would change this solution."""
+        return self.loss.grows(self.multiples(solution), self._boxes(solution))
 
     @abstractmethod
-    def _boxes(self, solution: Solution) -> NDArray[np.float64]: ...
+    def _boxes(self, solution: Solution) -> NDArray[np.float64]:
+        """Return the boxes (members x rows), in the order of the table."""
 
     @abstractmethod
-    def _restart(
-        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
-    ) -> None: ...
+    def _restart(self, solution: Solution, factors: NDArray[np.float64], dual: NDArray[np.float64]) -> None:
+        """Set the dual variables (members x problems x rows), and the weights or scores, by these factors or anew."""

@@ -16,10 +16,10 @@ from adrem.machines.compiled.rows import descend_rows, move_rows, score_rows
 from adrem.machines.compiled.simd import LANES
 from adrem.machines.forecast import double_precision_memory, members_at_once, newton_memory, weights_memory
 from adrem.machines.host import HostMachine
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Optimum
 from adrem.machines.machine import Training
-from adrem.machines.newton import Optimum
 from adrem.machines.problems import Solution, Work, one_vs_rest
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 from adrem.types import FloatArray, Matrix
 
@@ -89,8 +89,8 @@ class RowMachine(HostMachine):
 
     width: ClassVar[int] = LANES
 
-    def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
-        super().__init__(table, n_classes, loss, **params)
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
+        super().__init__(table, n_classes, settings, path)
         self._entries = shared_entries(self.table)
 
     def zero_solution(self, n_members: int) -> Solution:
@@ -157,10 +157,7 @@ class RowMachine(HostMachine):
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 
-    def _restart(
-        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
-    ) -> None:
-        solution.box *= factor
+    def _restart(self, solution: Solution, factors: NDArray[np.float64], dual: NDArray[np.float64]) -> None:
         for p, (own_factor, own_dual) in enumerate(zip(factors.ravel(), dual.reshape(-1, self.n_rows), strict=True)):
             group, lane = divmod(p, LANES)
             solution.primal[group, :, lane] *= own_factor
