@@ -19,6 +19,7 @@ from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
+SOLVERS = pytest.importorskip("adrem.machines.torch.solvers").SOLVERS
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
 paths = pytest.mark.parametrize("path", ["gram", "rows", "sparse rows"])
@@ -46,6 +47,13 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
     labels = np.broadcast_to(y, (len(solution.n_failed), N_ROWS))
     lost = machine.row_losses(scores, labels) * weights
     return 0.5 * machine.squared_norms(solution, scores) + C * lost.sum(axis=1)
+
+
+@losses
+def test_formulas_are_those_of_numpy(loss: str) -> None:
+    margins = np.linspace(-3.0, 3.0, 31)
+    found = SOLVERS[loss].losses(torch.from_numpy(margins)).numpy()
+    np.testing.assert_allclose(found, LOSSES[loss].losses(margins), rtol=1e-12)
 
 
 @devices

@@ -84,13 +84,13 @@ def choose_machine(outline: Outline, work: Work, settings: MachineSettings) -> M
 
 def _on_device(path: Path, table: Outline, work: Work) -> tuple[Any, DeviceMemory]:
     """Return the class of the machine on a device, and the memory that it takes there."""
-    from adrem.machines import torch as own
+    from adrem.machines.torch import gram, rows, sparse
 
     if path.name == "gram":
-        return own.TorchGramMachine, own.gram_memory(table, work.n_problems)
+        return gram.TorchGramMachine, gram.gram_memory(table, work.n_problems)
     if table.is_sparse:
-        return own.TorchSparseRowMachine, own.sparse_row_memory(table, work.n_problems)
-    return own.TorchRowMachine, own.row_memory(table, work.n_problems)
+        return sparse.TorchSparseRowMachine, sparse.sparse_row_memory(table, work.n_problems)
+    return rows.TorchRowMachine, rows.row_memory(table, work.n_problems)
 
 
 def make_machine(
