@@ -32,6 +32,7 @@ from adrem.datasets import DomainPair, load
 from adrem.machines.torch import TorchGramMachine, TorchSparseRowMachine
 from adrem.machines.torch import newton as _newton
 from adrem.machines.torch.machine import TorchMachine
+from adrem.machines.torch.solvers import Descent
 from adrem.runtime.memory import size_of
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -113,22 +114,22 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
 
         return patch.object(owner, name, run)
 
-    advance, made = TorchMachine._advance, _newton._made
+    advance, made = Descent.advance, _newton._made
 
-    def counted(self: Any, solution: Any) -> None:
+    def counted(self: Any, machine: Any, solution: Any) -> None:
         passes[len(solution.dual)] += 1
-        advance(self, solution)
+        advance(self, machine, solution)
 
     def counted_too(space: Any, multiples: Any) -> Any:
         passes[len(multiples)] += 1
         return made(space, multiples)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(TorchMachine, "_advance", counted))
+        stack.enter_context(patch.object(Descent, "advance", counted))
         stack.enter_context(patch.object(_newton, "_made", counted_too))
         for owner, name, stage in (
             (TorchMachine, "_descend", "passes"),
-            (TorchMachine, "_move", "labels and boxes to the device"),
+            (TorchMachine, "_transfer", "labels and boxes to the device"),
             (TorchMachine, "__init__", "rows to the device, and their products"),
             (TorchMachine, "row_losses", "losses"),
             (TorchMachine, "relabel", "labels from the device"),
@@ -143,7 +144,7 @@ def stages() -> Iterator[tuple[dict[str, float], dict[int, int]]]:
 
 def products(machine: Any, n_problems: int) -> tuple[float, float]:
     """Operations of the products of one pass, and bytes that these read and write at least."""
-    return _newton_products(machine, n_problems) if machine.loss.is_smooth else _block_products(machine, n_problems)
+    return _block_products(machine, n_problems) if machine.solver.has_dual else _newton_products(machine, n_problems)
 
 
 def _newton_products(machine: Any, n_problems: int) -> tuple[float, float]:

@@ -22,6 +22,8 @@ from adrem.algorithm.task import Task
 from adrem.machines import make_machine
 from adrem.machines.cost_model import choose_path
 from adrem.machines.linear import TrainingSet
+from adrem.machines.losses import LOSSES
+from adrem.machines.tables import Outline
 
 PATHS = ("gram", "rows")
 
@@ -52,7 +54,7 @@ def main(rounds: int = 3) -> None:
         times = [[seconds(X, y, n_classes, loss, path) for path in PATHS] for _ in range(rounds)]
         gram, rows = (1000 * median(side) for side in zip(*times, strict=True))
         ratio = median(a / b for a, b in times)
-        chosen = choose_path(X, n_classes, loss).name
+        chosen = choose_path(Outline.of(X), n_classes, LOSSES[loss].costs).name
         verdict = "" if (ratio < 1) == (chosen == "gram") else f"  chosen all the same: {chosen}"
         shape = f"{loss:9} {n_classes:3} classes {n_rows:6} rows {n_features:5} features"
         print(f"{shape}  gram {gram:8.1f} ms  rows {rows:8.1f} ms  ratio {ratio:5.2f}{verdict}", flush=True)

@@ -17,7 +17,7 @@ from adrem.machines.compiled.gram import BLOCK, add_steps
 from adrem.machines.compiled.losses import solve_logit
 from adrem.machines.compiled.rows import score_rows
 from adrem.machines.compiled.simd import LANES
-from adrem.machines.losses import LOSSES
+from adrem.machines.losses import LOSSES, LogLoss
 
 
 @given(
@@ -57,6 +57,13 @@ def test_compiled_formulas_equal_numpy_formulas(name: str) -> None:
         assert abs(loss.compiled.violation(margin + 3.0 * moved, updated, row[1])) < 1e-6
         assert loss.compiled.transfer(row[0], True, row[1]) == row[0]
         assert loss.compiled.transfer(row[0], False, row[1]) == loss.empty_dual
+
+
+def test_the_curvature_is_the_second_derivative() -> None:
+    margins, step = np.linspace(-3.0, 3.0, 7), 1e-3
+    before, here, after = (LogLoss.losses(margins + shift) for shift in (-step, 0.0, step))
+    second = (before - 2.0 * here + after) / step**2
+    np.testing.assert_allclose(LogLoss.curvature(-margins, np.full(7, 2.0)), 2.0 * second, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

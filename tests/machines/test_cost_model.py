@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from adrem.machines.cost_model import choose_path
+from adrem.machines.losses import LOSSES
 from adrem.machines.tables import Outline
 
 
@@ -31,19 +32,19 @@ def outline(n_rows: int, n_features: int) -> Outline:
     ],
 )
 def test_path_depends_on_shape_loss_and_limit(shape: tuple[int, int], loss: str, expected: str) -> None:
-    assert str(choose_path(outline(*shape), 10, loss)) == expected
+    assert str(choose_path(outline(*shape), 10, LOSSES[loss].costs)) == expected
 
 
 def test_gram_path_reaches_further_for_two_classes() -> None:
-    assert choose_path(outline(3000, 20), 2, "hinge").name == "gram"
-    assert choose_path(outline(3000, 20), 3, "hinge").name == "rows"
+    assert choose_path(outline(3000, 20), 2, LOSSES["hinge"].costs).name == "gram"
+    assert choose_path(outline(3000, 20), 3, LOSSES["hinge"].costs).name == "rows"
 
 
 def test_sparse_rows_count_their_entries() -> None:
     columns = np.random.default_rng(0).integers(0, 50_000, 4000 * 200)
     text = sp.csr_array((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, 200)), shape=(4000, 50_000))
     assert (
-        str(choose_path(Outline.of(text), 2, "hinge"))
+        str(choose_path(Outline.of(text), 2, LOSSES["hinge"].costs))
         == "rows: 4000 rows of 200 entries; a Gram matrix pays up to 2400 rows"
     )
-    assert choose_path(Outline.of(text[:1000], text[1000:2000]), 2, "hinge").name == "gram"
+    assert choose_path(Outline.of(text[:1000], text[1000:2000]), 2, LOSSES["hinge"].costs).name == "gram"

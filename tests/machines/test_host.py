@@ -13,7 +13,6 @@ from sklearn.datasets import load_wine
 from adrem import AdREM
 from adrem.machines import Machine, make_machine, one_vs_rest
 from adrem.machines.losses import LOSSES
-from adrem.machines.newton import judge
 from adrem.machines.tables import add_bias
 
 Array = NDArray[np.float64]
@@ -50,7 +49,7 @@ def test_newton_solves_unscaled_features(
     multiples = np.abs(machine.multiples(solution))[0][:, used]
     for signs, own in zip(one_vs_rest(y, 3), multiples, strict=True):
         dual = LOSSES[loss].dual(own, counts[used])
-        assert judge(LOSSES[loss], (table * signs[:, None])[used], dual, counts[used]).width <= 0.11
+        assert LOSSES[loss].judge((table * signs[:, None])[used], dual, counts[used]).width <= 0.11
     scores = machine.scores(solution)
     assert machine.rounding(solution, scores).max() < 1e-6
     coef, bias = machine.weights(solution)

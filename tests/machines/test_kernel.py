@@ -17,7 +17,7 @@ from adrem import AdREM, save
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
 from adrem.machines import Kernel
-from adrem.machines import kernel as _kernel
+from adrem.machines import similarities as _similarities
 from adrem.machines.kernel import scale_of
 
 Array = NDArray[np.float64]
@@ -179,7 +179,7 @@ def test_symmetry_check_covers_all_blocks(
     place: tuple[int, int], value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gram = rbf_kernel(np.random.default_rng(0).normal(size=(100, 2)))
-    monkeypatch.setattr(_kernel, "BLOCK", 32)
-    assert _kernel._finite_and_symmetric(gram)
+    monkeypatch.setattr(_similarities, "BLOCK", 32)
+    assert _similarities._finite_and_symmetric(gram)
     gram[place] = value
-    assert not _kernel._finite_and_symmetric(gram)
+    assert not _similarities._finite_and_symmetric(gram)

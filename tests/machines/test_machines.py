@@ -16,7 +16,6 @@ from sklearn.svm import LinearSVC
 
 from adrem.machines import Machine, Solution, decide, make_machine, one_vs_rest
 from adrem.machines.losses import LOSSES
-from adrem.machines.regularization import grows, rescale
 from adrem.runtime import memory as _memory
 
 PATHS = ("gram", "rows")
@@ -176,7 +175,7 @@ def test_rescaled_start_fits_rescaled_problem(loss: str, path: str, form: str, f
     machine = build(loss, path, form, X, 3, tol=TIGHT)
     start = machine.solve(y, counts, 0.001)
     before = machine.weights(start)[0][0]
-    rescale(machine, start, factor)
+    machine.rescale(start, factor)
     after, C = machine.weights(start)[0][0], 0.001 * factor
     growth = np.linalg.norm(after, axis=1) / np.linalg.norm(before, axis=1)
     assert np.all((growth >= 1 - 1e-9) & (growth <= factor + 1e-9))
@@ -205,8 +204,8 @@ def test_grows_is_false_below_box_limit(path: str) -> None:
     y = np.array([1, 0], dtype=np.intp)
     machine = build("hinge", path, "dense", X, 2, tol=TIGHT)
     small, large = (machine.solve(y, np.ones(2), C) for C in (0.01, 10.0))
-    assert grows(machine, small)
-    assert not grows(machine, large)
+    assert machine.grows(small)
+    assert not machine.grows(large)
     huge = machine.solve(y, np.ones(2), 1000.0)
     np.testing.assert_allclose(machine.scores(large), machine.scores(huge), atol=1e-5)
 
@@ -226,7 +225,7 @@ def test_retry_is_flagged_after_failure(path: str, monkeypatch: pytest.MonkeyPat
     X, y, counts = make_problem(3)
     asked: list[bool] = []
 
-    def impatient(n_rows: int, _tol: float, _impatience: float, is_retry: bool) -> int:
+    def impatient(n_rows: int, _tol: float, _give_up_factor: float, is_retry: bool) -> int:
         asked.append(is_retry)
         return n_rows
 
@@ -337,7 +336,7 @@ def test_rescaled_scores_do_not_drift(path: str, loss: str) -> None:
     y, C = rng.integers(0, 2, 400), 1e-3
     solution = machine.solve(y, np.ones(400), C)
     for _ in range(6):
-        rescale(machine, solution, 10.0)
+        machine.rescale(solution, 10.0)
         C *= 10.0
         solution = machine.solve(y, np.ones(400), C, start=solution, overwrite=True)
     exact = machine.multiples(solution)[0] @ X.astype(np.float64) @ X.T

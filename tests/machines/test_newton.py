@@ -13,8 +13,9 @@ from scipy.special import entr
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from adrem.machines.loss import Optimum
 from adrem.machines.losses import LOSSES
-from adrem.machines.newton import Optimum, is_small, judge, minimize
+from adrem.machines.newton import is_small
 
 Array = NDArray[np.float64]
 losses = pytest.mark.parametrize("loss", list(LOSSES))
@@ -41,7 +42,7 @@ def gap(loss: str, rows: Array, box: Array, found: Optimum) -> float:
 
 
 def solved(loss: str, rows: Array, box: Array, tol: float = 1e-6) -> Optimum:
-    return minimize(LOSSES[loss], rows, box, tol, lambda: None)
+    return LOSSES[loss].minimize(rows, box, tol, lambda: None)
 
 
 @losses
@@ -114,9 +115,9 @@ def test_extreme_values_raise_no_error(loss: str, size: float) -> None:
 def test_judge_gives_zero_gap_at_optimum() -> None:
     rows = np.array([[1.0], [2.0]])
     hinge = LOSSES["hinge"]
-    assert judge(hinge, rows, np.array([1.0, 0.0]), np.array([3.0, 3.0])).width == 0
-    assert judge(hinge, rows, np.array([0.5, 0.0]), np.array([3.0, 3.0])).width == pytest.approx(0.5)
-    assert judge(hinge, rows, np.array([0.5, 0.0]), np.array([0.5, 0.0])).width == 0
+    assert hinge.judge(rows, np.array([1.0, 0.0]), np.array([3.0, 3.0])).width == 0
+    assert hinge.judge(rows, np.array([0.5, 0.0]), np.array([3.0, 3.0])).width == pytest.approx(0.5)
+    assert hinge.judge(rows, np.array([0.5, 0.0]), np.array([0.5, 0.0])).width == 0
 
 
 @losses
@@ -125,7 +126,7 @@ def test_minimize_can_be_interrupted(loss: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        minimize(LOSSES[loss], make_rows(8), np.ones(60), 1e-9, stop)
+        LOSSES[loss].minimize(make_rows(8), np.ones(60), 1e-9, stop)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from adrem import AdREM
 from adrem.datasets import DomainPair
 from adrem.machines import Kernel, Work, make_machine
 from adrem.machines.cost_model import choose_path
-from adrem.machines.plan import MachineChoice, MachineSettings, choose_machine
+from adrem.machines.losses import LOSSES
+from adrem.machines.plan import MachineChoice, choose_machine
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 
 
@@ -45,9 +47,9 @@ def test_gram_matrix_above_memory_limit_is_rejected(blobs: DomainPair) -> None:
 
 
 def test_free_memory_does_not_change_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = choose_path(outline(3000, 500), 2, "hinge")
+    before = choose_path(outline(3000, 500), 2, LOSSES["hinge"].costs)
     monkeypatch.setattr("adrem.runtime.memory.available_memory", lambda: 1e6)
-    assert choose_path(outline(3000, 500), 2, "hinge") == before
+    assert choose_path(outline(3000, 500), 2, LOSSES["hinge"].costs) == before
     with pytest.raises(
         MemoryError, match=r"takes about \d+ MB besides the data, and 1 MB are free: set machine='rows'"
     ):
@@ -92,3 +94,8 @@ def test_machine_has_the_chosen_settings() -> None:
     machine = choice.make(rows)
     assert type(machine) is choice.machine_class
     assert (machine.path, machine.n_classes, machine.loss.name, machine.tol) == (str(choice.path), 3, "log_loss", 0.01)
+
+
+def test_an_unknown_loss_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="loss='squared' is none of hinge, log_loss"):
+        make_machine(np.eye(3), 2, "squared")

@@ -14,10 +14,12 @@ from adrem.machines import Machine, Solution, Work, make_machine
 from adrem.machines.cost_model import choose_device_path
 from adrem.machines.devices import free_memory
 from adrem.machines.losses import LOSSES
-from adrem.machines.regularization import grows, rescale
+from adrem.machines.plan import choose_machine
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "adrem[gpu]"')
+SOLVERS = pytest.importorskip("adrem.machines.torch.solvers").SOLVERS
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 devices = pytest.mark.parametrize("device", ["torch-cpu", pytest.param("cuda", marks=gpu)])
 paths = pytest.mark.parametrize("path", ["gram", "rows", "sparse rows"])
@@ -45,6 +47,13 @@ def objective(machine: Machine, solution: Solution, y: NDArray[Any], weights: ND
     labels = np.broadcast_to(y, (len(solution.n_failed), N_ROWS))
     lost = machine.row_losses(scores, labels) * weights
     return 0.5 * machine.squared_norms(solution, scores) + C * lost.sum(axis=1)
+
+
+@losses
+def test_formulas_are_those_of_numpy(loss: str) -> None:
+    margins = np.linspace(-3.0, 3.0, 31)
+    found = SOLVERS[loss].losses(torch.from_numpy(margins)).numpy()
+    np.testing.assert_allclose(found, LOSSES[loss].losses(margins), rtol=1e-12)
 
 
 @devices
@@ -145,8 +154,8 @@ def test_rescaled_start_fits_rescaled_problem(device: str, path: str, loss: str)
     X, y, counts = make_problem(3)
     machine = build(device, path, X, 3, loss)
     start = machine.solve(y, counts, 0.01)
-    assert grows(machine, start)
-    rescale(machine, start, 10.0)
+    assert machine.grows(start)
+    machine.rescale(start, 10.0)
     np.testing.assert_allclose(machine.on_host(machine.scores(start))[0], X @ machine.weights(start)[0][0].T, atol=1e-9)
     warm, cold = machine.solve(y, counts, 0.1, start=start), machine.solve(y, counts, 0.1)
     np.testing.assert_allclose(machine.on_host(machine.scores(warm)), machine.on_host(machine.scores(cold)), atol=0.01)
@@ -206,13 +215,14 @@ def test_members_that_fit_depends_on_memory(path: str) -> None:
     X, _, _ = make_problem(3)
     machine: Any = build("torch-cpu", path, X, 3, "hinge", work=Work(3, 11))
     assert machine.group_size == 11
-    table, work = Outline.of(X), Work(3, 11)
-    all_of_them = machine.memory(table, work)
-    one = machine.memory_of_member(table, 3)
-    assert machine.members_that_fit(table, work, all_of_them) == 11
-    assert machine.members_that_fit(table, work, all_of_them - 4 * one) == 7
+    table, work = Outline.of(sp.csr_array(X) if path == "sparse rows" else X), Work(3, 11)
+    settings = MachineSettings("hinge", path.removeprefix("sparse "), device="torch-cpu")
+    memory: Any = choose_machine(table, work, settings).on_device
+    all_of_them = memory.of(work)
+    assert memory.members_that_fit(work, all_of_them) == 11
+    assert memory.members_that_fit(work, all_of_them - 4 * memory.member) == 7
     with pytest.raises(DeviceMemoryError, match="are free there: give fewer rows, or set device='cpu'"):
-        machine.members_that_fit(table, work, one)
+        memory.members_that_fit(work, memory.member)
     assert free_memory(torch.device("cpu")) > 0
 
 
@@ -229,16 +239,16 @@ def test_triton_steps_equal_plain_steps(path: str, dtype: Any) -> None:
     machine: Any = build("cuda", path, X, 5, "hinge")
     solutions: list[Any] = []
     for steps in (_triton, _steps):
-        solution: Any = machine.nothing(3)
-        machine._steps = steps
+        solution: Any = machine.zero_solution(3)
+        machine.steps = steps
         machine._transfer(solution, labels, 0.5 * weights)
-        machine._start(solution)
-        solution.search = machine._make_search(solution)
+        machine.start(solution)
+        solution.search = machine.make_search(solution)
         solution.search.begin(torch.full((15,), 10**6))
         for seed in range(3):
             order = np.random.default_rng(seed).permutation(machine._n_blocks)
             solution.search.order.copy_(torch.from_numpy(order))
-            machine._pass_and_check(solution)
+            machine.solver.pass_and_check(machine, solution)
         solutions.append(solution)
     atol = 1e-4 if dtype == np.float32 else 1e-12
     for name in ("dual", "primal"):

@@ -93,7 +93,7 @@ def randomized_em(
         previous = state.labels
         counts = participants.draw(task, previous, k / options.n_iter, options.sampling, rngs)
         solution = task.train(
-            previous, counts, state.solution, weights=participants.source_weights, seed=k, pulse=ticker.check
+            previous, counts, state.solution, weights=participants.source_weights, seed=k, heartbeat=ticker.check
         )
         state = task.observe(solution)
         recorder.add(state, previous, counts)

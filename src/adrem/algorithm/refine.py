@@ -25,7 +25,7 @@ def refine(task: Task, state: State, recorder: Recorder, n_steps: int, ticker: T
     everything = np.ones(task.rows.n_target)
     for step in range(1, n_steps + 1):
         row_weights = np.take_along_axis(class_weights, labels, axis=1)
-        state = task.observe(task.train(labels, row_weights, state.solution, seed=step, pulse=ticker.check))
+        state = task.observe(task.train(labels, row_weights, state.solution, seed=step, heartbeat=ticker.check))
         coef, intercept = task.machine.weights(state.solution)
         for m, member in enumerate(members):
             if member.termination:

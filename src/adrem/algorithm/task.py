@@ -52,7 +52,7 @@ class Task:
         *,
         weights: NDArray[np.float64] | None = None,
         seed: int = 1,
-        pulse: Callable[[], None] = lambda: None,
+        heartbeat: Callable[[], None] = lambda: None,
     ) -> Solution:
         """The M-step: train on the source and on the target rows that each member has drawn.
 
@@ -65,7 +65,7 @@ class Task:
             start=start,
             overwrite=True,
             seed=seed,
-            pulse=pulse,
+            heartbeat=heartbeat,
         )
 
     def observe(self, solution: Solution) -> State:

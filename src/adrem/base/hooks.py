@@ -68,8 +68,7 @@ class DomainHooks(BaseEstimator):
 
     def source_params(self) -> dict[str, Any]:
         """Return the parameters of the linear classifier of the source to compare with, named as for `AdREM`."""
-        loss = getattr(self, "loss", "hinge")
-        return {"loss": "log_loss" if loss == "log_loss" else "hinge", "C": getattr(self, "C_", 1.0)}
+        return {"loss": getattr(self, "loss", "hinge"), "C": getattr(self, "C_", 1.0)}
 
     def refit_params(self, n_target: int) -> dict[str, Any]:
         """Return parameters for ``set_params``, to refit the model to a part of the rows with what it has chosen."""

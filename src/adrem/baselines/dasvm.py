@@ -115,7 +115,7 @@ class DASVM(IterativeBaseline):
         step, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
         problems = [_Problem(own, n_target) for own in signs]
         weights = np.concatenate([domains.weights, np.ones(n_target)])
-        solution = machine.nothing(len(problems))
+        solution = machine.zero_solution(len(problems))
         coef, intercept = self.coef_.copy(), self.intercept_.copy()
         n_failed = 0
         for iteration in range(self.max_iter + 1):

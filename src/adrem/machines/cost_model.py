@@ -10,14 +10,8 @@ from adrem.runtime.memory import size_of
 
 # Default limit on the bytes of a Gram matrix. It is fixed, so that the same call takes the same path everywhere.
 MEMORY_LIMIT = 2**30
-# With a Gram matrix an update costs one pass over the rows and reading a score costs nothing. On the rows either costs
-# one pass over a row's entries, plus a fixed part. Both paths take the same time where rows outnumber entries by this
-# factor. It differs by loss: the hinge loss updates few of the rows it visits. Measured by benchmarks/paths.py.
-ROWS_PER_ENTRY = {"hinge": 12, "log_loss": 4}
-# The fixed part of a visit, in entries.
+# The fixed part of a visit to a sparse row, in entries.
 FIXED_ENTRIES = 100
-# For dense rows and the hinge loss it is larger, most of all for two classes, which leave SIMD lanes empty.
-FIXED_DENSE_ENTRIES = {"binary": 300, "multiclass": 200}
 # An entry of a sparse row counts half: features of a single row cost nothing there, and the Gram matrix takes longer.
 SPARSE_ENTRY = 0.5
 # On a GPU, a Gram matrix of dense rows is faster up to this many rows per feature, plus a constant. Beyond that, a pass
@@ -25,6 +19,19 @@ SPARSE_ENTRY = 0.5
 DEVICE_ROWS_PER_FEATURE, DEVICE_ROWS = 2, 1000
 # Sparse rows of 80 entries: 4 000 took 0.7 s with a Gram matrix and 0.9 s without, 20 000 took 3.5 s either way.
 DEVICE_SPARSE_ROWS = 10_000
+
+
+class Costs(NamedTuple):
+    """What the cost model knows of a loss, measured by benchmarks/paths.py.
+
+    With a Gram matrix an update costs one pass over the rows and reading a score costs nothing. On the rows either
+    costs one pass over a row's entries, plus a fixed part for dense rows of two classes or of more, in entries. Both
+    paths take the same time where rows outnumber entries by `rows_per_entry`.
+    """
+
+    rows_per_entry: int
+    fixed_binary: int
+    fixed_multiclass: int
 
 
 class Path(NamedTuple):
@@ -38,7 +45,7 @@ class Path(NamedTuple):
 
 
 def choose_path(
-    table: Outline, n_classes: int, loss: str, path: str = "auto", memory_limit: int = MEMORY_LIMIT
+    table: Outline, n_classes: int, costs: Costs, path: str = "auto", memory_limit: int = MEMORY_LIMIT
 ) -> Path:
     """Choose the path on the CPU from the shape, the density, the classes, the loss and the memory limit alone."""
     n_bytes, shape = gram_bytes(table), _shape(table)
@@ -47,7 +54,7 @@ def choose_path(
         return Path("gram", f"asked for; {shape}, Gram matrix {size_of(n_bytes)}")
     if path == "rows":
         return Path("rows", f"asked for; {shape}")
-    max_rows = _max_gram_rows(table, n_classes, loss)
+    max_rows = _max_gram_rows(table, n_classes, costs)
     if table.n_rows > max_rows:
         return Path("rows", f"{shape}; a Gram matrix pays up to {max_rows:.0f} rows")
     if n_bytes > memory_limit:
@@ -87,12 +94,10 @@ def _check_limit(table: Outline, memory_limit: int) -> None:
         )
 
 
-def _max_gram_rows(table: Outline, n_classes: int, loss: str) -> float:
+def _max_gram_rows(table: Outline, n_classes: int, costs: Costs) -> float:
     """Return the number of rows up to which a Gram matrix is faster on the CPU."""
     if table.is_sparse:
         entries = SPARSE_ENTRY * table.entries + FIXED_ENTRIES
-    elif loss == "log_loss":
-        entries = table.entries + FIXED_ENTRIES
     else:
-        entries = table.entries + FIXED_DENSE_ENTRIES["binary" if n_classes == 2 else "multiclass"]
-    return ROWS_PER_ENTRY[loss] * entries
+        entries = table.entries + (costs.fixed_binary if n_classes == 2 else costs.fixed_multiclass)
+    return costs.rows_per_entry * entries

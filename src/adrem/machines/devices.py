@@ -13,7 +13,6 @@ from adrem.runtime.memory import available_memory
 CPU = "cpu"
 # PyTorch's own CPU device, which runs the same code as a GPU: for tests.
 TORCH_CPU = "torch-cpu"
-DEVICES = (CPU, "cuda", "auto", TORCH_CPU)
 # Entries of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core
 # and 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
 MIN_GPU_WORK = 1e9

@@ -1,12 +1,15 @@
-"""Forecasts of memory: the parts that the machines on the CPU share."""
+"""Forecasts of memory: the parts that several machines share."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from adrem.exceptions import DeviceMemoryError
 from adrem.machines import newton
 from adrem.machines.precision import BYTES_PER_ENTRY, CHUNK
 from adrem.machines.problems import Work
 from adrem.machines.tables import Outline
-from adrem.runtime.memory import BLOCK_BYTES
+from adrem.runtime.memory import BLOCK_BYTES, size_of
 
 
 def members_at_once(width: int, work: Work) -> int:
@@ -31,3 +34,25 @@ def newton_memory(table: Outline) -> int:
     """Return the bytes that Newton's method takes for one problem, if the table is small enough for it."""
     shape = table.n_rows, table.n_features
     return newton.memory(*shape) if newton.is_small(*shape) else 0
+
+
+class DeviceMemory(NamedTuple):
+    """Bytes on a device: those that are taken once, and those for each member that is trained at the same time."""
+
+    fixed: int
+    member: int
+
+    def of(self, work: Work) -> int:
+        """Return the bytes if all members are trained at the same time."""
+        return self.fixed + (max(work.n_folds, work.n_members) + 1) * self.member
+
+    def members_that_fit(self, work: Work, free: float) -> int:
+        """Return how many members can be trained at the same time in `free` bytes; raise an error if none can."""
+        fixed = self.fixed + max(1, work.n_folds) * self.member
+        n_members = int((free - fixed) // self.member)
+        if n_members < 1:
+            raise DeviceMemoryError(
+                f"Training a single member takes about {size_of(fixed + self.member)} on the device, and "
+                f"{size_of(free)} are free there: give fewer rows, or set device='cpu'."
+            )
+        return min(n_members, work.n_members)

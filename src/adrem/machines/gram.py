@@ -17,10 +17,10 @@ from adrem.machines.compiled.common import GIVEN_UP
 from adrem.machines.compiled.gram import BLOCK, descend_gram, move_gram
 from adrem.machines.forecast import double_precision_memory, members_at_once, newton_memory, weights_memory
 from adrem.machines.host import HostMachine
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Optimum
 from adrem.machines.machine import Training
-from adrem.machines.newton import Optimum
 from adrem.machines.problems import Solution, Work, one_vs_rest
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 from adrem.types import FloatArray, Matrix
 
@@ -65,8 +65,8 @@ class GramMachine(HostMachine):
 
     width: ClassVar[int] = WIDTH
 
-    def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
-        super().__init__(table, n_classes, loss, **params)
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
+        super().__init__(table, n_classes, settings, path)
         self._order = np.random.default_rng(0).permutation(self.n_rows)
         self._shuffled_norms = self._norms[self._order]
         refuse_tiny(self._norms, table.dtype)
@@ -76,7 +76,7 @@ class GramMachine(HostMachine):
         """Return the Gram matrix of the rows in their shuffled order."""
         return gram_matrix(self.table[self._order])
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_rows)
         return Solution(
             np.zeros((n_members, self.n_rows), np.int32),
@@ -138,14 +138,14 @@ class GramMachine(HostMachine):
         status = np.zeros(len(solution.dual), np.int64)
         thresholds = np.zeros(len(solution.dual))
         n_above = np.zeros((len(solution.dual), len(order)), np.int64)
-        budgets = [self._visit_budget(n_rows, bool(n_slow), training.impatience) for n_slow in solution.n_slow]
+        budgets = [self._visit_budget(n_rows, bool(n_slow), training.give_up_factor) for n_slow in solution.n_slow]
         updates = np.repeat(budgets, self.n_problems)
         cursor = np.array([len(order), training.seed, 0])
         while descend_gram(
             self.loss.compiled, self.n_problems, gram, norms, solution.labels, solution.box, solution.dual,
             solution.primal, self.tol, status, thresholds, n_above, updates, order, cursor, KERNEL_BUDGET,
         ):  # fmt: skip
-            training.pulse()
+            training.heartbeat()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 
@@ -163,11 +163,9 @@ class GramMachine(HostMachine):
     def _restart(
         self,
         solution: Solution,
-        factor: float,
         factors: NDArray[np.float64],  # noqa: ARG002 - the dual variables include them
         dual: NDArray[np.float64],
     ) -> None:
-        solution.box *= factor
         solution.dual[:] = dual.reshape(-1, self.n_rows)[:, self._order]
         # Recomputed, not multiplied: that would multiply the rounding errors too.
         solution.primal[:] = self._multiples(solution).astype(self._gram.dtype) @ self._gram

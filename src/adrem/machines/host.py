@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.machines import newton
-from adrem.machines.budget import RETRY_IMPATIENCE
+from adrem.machines.budget import RETRY_FACTOR
+from adrem.machines.loss import Heartbeat, Optimum
 from adrem.machines.machine import Machine
 from adrem.machines.problems import Solution, one_vs_rest
 
@@ -23,10 +23,10 @@ class HostMachine(Machine):
         """Whether the table is small enough for Newton's method."""
         return newton.is_small(*self.table.shape)
 
-    def _visit_budget(self, n_rows: int, is_retry: bool, impatience: float) -> int:
+    def _visit_budget(self, n_rows: int, is_retry: bool, give_up_factor: float) -> int:
         if not self._is_small:
-            return super()._visit_budget(n_rows, is_retry, impatience)
-        return newton.visit_budget(n_rows, self.table.shape[1]) // (RETRY_IMPATIENCE if is_retry else 1)
+            return super()._visit_budget(n_rows, is_retry, give_up_factor)
+        return newton.visit_budget(n_rows, self.table.shape[1]) // (RETRY_FACTOR if is_retry else 1)
 
     def _rescue(
         self,
@@ -34,7 +34,7 @@ class HostMachine(Machine):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],
         box: NDArray[np.float64],
-        pulse: Callable[[], None],
+        heartbeat: Heartbeat,
     ) -> NDArray[np.bool_]:
         if not self._is_small:
             return given_up
@@ -43,8 +43,8 @@ class HostMachine(Machine):
             m, problem = divmod(p, self.n_problems)
             used = np.flatnonzero(box[m] > 0)
             rows = self._dense(used) * one_vs_rest(labels[m, used], self.n_classes)[problem, :, None]
-            before = newton.judge(self.loss, rows, self._dual_of(solution, p)[used], box[m, used])
-            found = newton.minimize(self.loss, rows, box[m, used], self.tol, pulse)
+            before = self.loss.judge(rows, self._dual_of(solution, p)[used], box[m, used])
+            found = self.loss.minimize(rows, box[m, used], self.tol, heartbeat)
             if found.width < before.width:
                 self._put(solution, p, used, found)
                 failed[p] = found.width > self.tol
@@ -60,5 +60,5 @@ class HostMachine(Machine):
         """Return the dual variables of all rows in one problem."""
 
     @abstractmethod
-    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: newton.Optimum) -> None:
+    def _put(self, solution: Solution, p: int, used: NDArray[np.intp], found: Optimum) -> None:
         """Set the dual variables of some rows in one problem, and its weights or scores."""

@@ -20,9 +20,10 @@ from adrem.machines.cost_model import MEMORY_LIMIT
 from adrem.machines.devices import check_device
 from adrem.machines.kernel import Kernel, scale_of
 from adrem.machines.machine import Machine
-from adrem.machines.plan import MachineSettings, choose_machine
+from adrem.machines.plan import choose_machine
 from adrem.machines.problems import Solution, Work, decide
 from adrem.machines.regularization import GRID, N_FOLDS, held_out_accuracy, select_c
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline, stack
 from adrem.runtime.notices import NamingText, warn_user
 from adrem.types import FloatArray, Matrix
@@ -180,9 +181,8 @@ class LinearHead:
         return Work(len(domains.classes), n_folds=N_FOLDS if self.chooses_c else 1)
 
     def _settings(self, kernel: Kernel | None) -> MachineSettings:
-        device = self.device if kernel is None else "cpu"
         return MachineSettings(
-            self.loss, self.machine, self.memory_limit, self.fit_intercept, self.tol, kernel=kernel, device=device
+            self.loss, self.machine, self.memory_limit, self.fit_intercept, self.tol, kernel, self.device
         )
 
     def _make_kernel(self, table: Matrix) -> Kernel | None:

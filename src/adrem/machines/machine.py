@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar, NamedTuple
 
@@ -12,9 +11,11 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError
 from adrem.machines.budget import visit_budget
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Heartbeat
+from adrem.machines.losses import find_loss
 from adrem.machines.problems import Solution
 from adrem.machines.scoring import Scoring
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import add_bias, squared_norms
 from adrem.types import Matrix
 
@@ -24,8 +25,8 @@ class Training(NamedTuple):
 
     seed: int
     among: NDArray[np.intp] | None
-    impatience: float
-    pulse: Callable[[], None]
+    give_up_factor: float
+    heartbeat: Heartbeat
 
 
 class Machine(Scoring):
@@ -41,14 +42,10 @@ class Machine(Scoring):
         The rows. The machine keeps a reference and never writes into it.
     n_classes : int
         Number of classes; labels are integers from 0.
-    loss : Loss
-        Loss of the classifiers.
+    settings : MachineSettings
+        The loss, the tolerance, and whether to append a constant feature.
     path : str, default=""
         How the machine works and why it was chosen, in one line.
-    fit_intercept : bool, default=False
-        Whether to append a constant feature, regularized like the others.
-    tol : float, default=0.1
-        Tolerance of the stopping criterion, as in liblinear.
 
     Examples
     --------
@@ -67,23 +64,14 @@ class Machine(Scoring):
     # Whether the machine can be sent to other processes.
     travels: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        table: Matrix,
-        n_classes: int,
-        loss: Loss,
-        *,
-        path: str = "",
-        fit_intercept: bool = False,
-        tol: float = 0.1,
-    ) -> None:
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
         self.path = path
         self.n_classes = n_classes
         self.n_problems = 1 if n_classes == 2 else n_classes
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.table = add_bias(table) if fit_intercept else table  # with the constant feature if there is one
+        self.loss = find_loss(settings.loss)
+        self.fit_intercept = settings.fit_intercept
+        self.tol = settings.tol
+        self.table = add_bias(table) if self.fit_intercept else table  # with the constant feature if there is one
         self.n_rows = self.table.shape[0]
         self._norms = self._norms_of_rows()
         if not np.all(self._norms <= np.finfo(self.table.dtype).max):
@@ -106,7 +94,7 @@ class Machine(Scoring):
         return nullcontext()
 
     @abstractmethod
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         """Return the solution for rows that all have weight zero, which is a cold start."""
 
     @abstractmethod
@@ -123,8 +111,8 @@ class Machine(Scoring):
         overwrite: bool = False,
         among: NDArray[np.intp] | None = None,
         seed: int = 1,
-        impatience: float = 1.0,
-        pulse: Callable[[], None] = lambda: None,
+        give_up_factor: float = 1.0,
+        heartbeat: Heartbeat = lambda: None,
     ) -> Solution:
         """Train on the rows with these labels and weights.
 
@@ -144,9 +132,9 @@ class Machine(Scoring):
             The rows that may have a weight; other rows may be ignored during training.
         seed : int, default=1
             Seed of the order in which rows are visited.
-        impatience : float, default=1.0
+        give_up_factor : float, default=1.0
             Give a problem up this many times sooner.
-        pulse : callable, default=nothing
+        heartbeat : callable, default=do nothing
             Called several times a second; it may raise an exception.
 
         Returns
@@ -157,14 +145,14 @@ class Machine(Scoring):
         labels, weights = np.broadcast_arrays(np.atleast_2d(labels), np.atleast_2d(weights))
         n_members = len(labels)
         if start is None:
-            solution = self.nothing(n_members)
+            solution = self.zero_solution(n_members)
         elif overwrite and len(start.n_failed) == n_members:
             solution = start
         else:
             solution = self.copies(start, n_members)
         self._transfer(solution, labels, C * weights)
-        given_up = self._descend(solution, Training(seed, among, impatience, pulse))
-        failed = self._rescue(solution, given_up, labels, C * weights, pulse) if given_up.any() else given_up
+        given_up = self._descend(solution, Training(seed, among, give_up_factor, heartbeat))
+        failed = self._rescue(solution, given_up, labels, C * weights, heartbeat) if given_up.any() else given_up
         counts = (which.reshape(n_members, self.n_problems).sum(axis=1) for which in (failed, given_up))
         solution.n_failed, solution.n_slow = counts
         return solution
@@ -183,25 +171,32 @@ class Machine(Scoring):
         given_up: NDArray[np.bool_],
         labels: NDArray[np.intp],  # noqa: ARG002
         box: NDArray[np.float64],  # noqa: ARG002
-        pulse: Callable[[], None],  # noqa: ARG002
+        heartbeat: Heartbeat,  # noqa: ARG002
     ) -> NDArray[np.bool_]:
         """Solve problems that were given up by another method, if there is one; returns which ones are left."""
         return given_up
 
-    def _visit_budget(self, n_rows: int, is_retry: bool, impatience: float) -> int:
+    def _visit_budget(self, n_rows: int, is_retry: bool, give_up_factor: float) -> int:
         """Return the visits to a row after which a problem is given up."""
-        return visit_budget(n_rows, self.tol, impatience, is_retry)
+        return visit_budget(n_rows, self.tol, give_up_factor, is_retry)
 
-    # For `regularization.rescale`: whether a warm start for a larger C is rescaled, its boxes, and the rescaled start.
+    def rescale(self, solution: Solution, factor: float) -> None:
+        """Turn a solution into a warm start for `factor` times the C, with the best scale of its weights."""
+        multiples, box = self.multiples(solution), factor * self._boxes(solution)[:, None, :]
+        margins = np.sign(multiples) * np.swapaxes(self.on_host(self.scores(solution)), 1, 2)
+        multiples = np.abs(multiples)
+        factors = self.loss.best_factor(multiples, margins, box, factor)
+        solution.box *= factor
+        self._restart(solution, factors, self.loss.dual(factors[..., None] * multiples, box))
 
-    @property
-    def _rescales_start(self) -> bool:
-        return True
+    def grows(self, solution: Solution) -> bool:
+        """Return whether a larger C would change this solution."""
+        return self.loss.grows(self.multiples(solution), self._boxes(solution))
 
     @abstractmethod
-    def _boxes(self, solution: Solution) -> NDArray[np.float64]: ...
+    def _boxes(self, solution: Solution) -> NDArray[np.float64]:
+        """Return the boxes (members x rows), in the order of the table."""
 
     @abstractmethod
-    def _restart(
-        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
-    ) -> None: ...
+    def _restart(self, solution: Solution, factors: NDArray[np.float64], dual: NDArray[np.float64]) -> None:
+        """Set the dual variables (members x problems x rows), and the weights or scores, by these factors or anew."""

@@ -6,7 +6,7 @@ Rows are in double precision, times the signs of their labels.
 
 * Hinge loss: a primal-dual interior point method (Mehrotra's predictor-corrector). At the optimum every row has a
   margin of one, or its multiple is at a bound. Once these active bounds are known, a linear system gives the optimum.
-* Log loss: Newton steps with a line search.
+* Log loss: Newton steps with a line search, which minimize any smooth loss.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
-from scipy.special import expit
 
-from adrem.machines.losses import Hinge, LogLoss, Loss
+from adrem.machines.loss import Array, Heartbeat, Loss, Optimum
 
-Array = NDArray[np.float64]
 # Maximum number of multiplications of a step. A fit trains many times: larger tables are left to coordinate descent,
 # with the advice to scale the features.
 MOST_WORK = 50_000_000
@@ -64,17 +62,6 @@ def visit_budget(n_rows: int, n_features: int) -> int:
     return max(MIN_VISITS, n_rows * (SWEEPS + SWEEPS_PER_FEATURE * n_features))
 
 
-class Optimum(NamedTuple):
-    """Dual variables of the rows, as defined by the loss, and their weight vector.
-
-    `width` is the largest violation less the smallest, which is liblinear's stopping criterion.
-    """
-
-    dual: Array
-    weights: Array
-    width: float
-
-
 def hessian_solver(rows: Array, curvature: Array) -> Callable[[Array], Array]:
     """Return a solver of linear systems with the Hessian, I + rows.T @ diag(curvature) @ rows.
 
@@ -97,39 +84,25 @@ def hessian_solver(rows: Array, curvature: Array) -> Callable[[Array], Array]:
     return solve
 
 
-@np.errstate(all="ignore")  # overflow makes the width infinite
-def judge(loss: Loss, rows: Array, dual: Array, box: Array) -> Optimum:
-    """Return dual variables with their weight vector and their violations."""
-    weights = loss.multiples(dual, box) @ rows
-    violations = loss.violations(rows @ weights, dual, box)
-    width = violations.max(initial=0.0) - violations.min(initial=0.0)
-    return Optimum(dual, weights, float(width) if np.isfinite(width) else np.inf)
-
-
 @np.errstate(all="ignore")
-def minimize(loss: Loss, rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
-    """Return the optimum within `tol`, or the best point found; `box` is the weight of each row times C."""
-    return (_minimize_log_loss if loss.is_smooth else _minimize_hinge)(rows, box, tol, pulse)
-
-
-def _minimize_hinge(rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
-    """Minimize the hinge loss over multiples between zero and their box.
+def interior_point(loss: Loss, rows: Array, box: Array, tol: float, heartbeat: Heartbeat) -> Optimum:
+    """Minimize the hinge loss, over multiples between zero and their box.
 
     A row's margin less one is its excess, which is zero where its multiple is above zero, less its loss, which is zero
     where its multiple is below its box (complementarity). Every step reduces these complementary products.
     """
     at = _Point.start(rows, box)
-    best, ends = at.rounded(rows, box), np.zeros(len(box), np.int8)
+    best, ends = at.rounded(loss, rows, box), np.zeros(len(box), np.int8)
     for _ in range(MOST_STEPS):
         if best.width <= tol:
             break
-        pulse()
+        heartbeat()
         try:
             origin, at = at, at.next(rows)
             before, ends = ends, at.ends(origin)
-            found = [at.rounded(rows, box)]
+            found = [at.rounded(loss, rows, box)]
             if np.array_equal(before, ends) and np.count_nonzero(ends == 0) <= MOST_FREE * rows.shape[1]:
-                found.append(_with_ends(rows, ends, box))
+                found.append(_with_ends(loss, rows, ends, box))
         except LinAlgError:  # singular by rounding errors
             break
         best = min([best, *found], key=lambda one: one.width)
@@ -204,13 +177,13 @@ class _Point(NamedTuple):
         low, high = multiples < excesses, slacks < losses
         return np.where(low & ~(high & (slacks < multiples)), -1, np.where(high, 1, 0)).astype(np.int8)
 
-    def rounded(self, rows: Array, box: Array) -> Optimum:
+    def rounded(self, loss: Loss, rows: Array, box: Array) -> Optimum:
         """Return the multiples, set to a bound if they are close to it."""
         multiples = np.where(self.slacks <= AT_BOUND * box, box, self.multiples)
-        return judge(Hinge(), rows, np.where(self.multiples <= AT_BOUND * box, 0.0, multiples), box)
+        return loss.judge(rows, np.where(self.multiples <= AT_BOUND * box, 0.0, multiples), box)
 
 
-def _with_ends(rows: Array, ends: NDArray[np.int8], box: Array) -> Optimum:
+def _with_ends(loss: Loss, rows: Array, ends: NDArray[np.int8], box: Array) -> Optimum:
     """Return the multiples at these bounds; the free ones give their rows a margin of one."""
     multiples = np.where(ends > 0, box, 0.0)
     free = np.flatnonzero(ends == 0)
@@ -219,7 +192,7 @@ def _with_ends(rows: Array, ends: NDArray[np.int8], box: Array) -> Optimum:
         missing = 1.0 - own @ (multiples @ rows)
         vector = _least_squares(own, missing)
         multiples[free] = np.clip(_least_squares(own.T, vector), 0.0, box[free])
-    return judge(Hinge(), rows, multiples, box)
+    return loss.judge(rows, multiples, box)
 
 
 def _least_squares(matrix: Array, right: Array) -> Array:
@@ -229,34 +202,39 @@ def _least_squares(matrix: Array, right: Array) -> Array:
     return np.asarray(lstsq(matrix, right, cond=ROUNDING)[0])
 
 
-def _minimize_log_loss(rows: Array, box: Array, tol: float, pulse: Callable[[], None]) -> Optimum:
-    """Minimize the log loss by Newton's method."""
+@np.errstate(all="ignore")
+def newton_steps(
+    loss: Loss, curvature: Callable[[Array, Array], Array], rows: Array, box: Array, tol: float, heartbeat: Heartbeat
+) -> Optimum:
+    """Minimize a smooth loss, whose dual variables are minus the margins at the optimum, by steps with a line search.
+
+    `curvature` returns the second derivatives of the losses for dual variables and boxes.
+    """
     weights, margins = np.zeros(rows.shape[1]), np.zeros(len(box))
-    here = best = judge(LogLoss(), rows, -margins, box)
+    here = best = loss.judge(rows, -margins, box)
     for _ in range(MOST_STEPS):
         if best.width <= tol:
             break
-        pulse()
-        chances = expit(-margins)
+        heartbeat()
         try:
-            step = hessian_solver(rows, box * chances * (1.0 - chances))(here.weights - weights)
+            step = hessian_solver(rows, curvature(-margins, box))(here.weights - weights)
         except LinAlgError:
             break
         along = rows @ step
-        length = _length(weights, margins, box, step, along)
+        length = _length(loss, weights, margins, box, step, along)
         weights, margins = weights + length * step, margins + length * along
         if length == 0.0:
             break
-        here = judge(LogLoss(), rows, -margins, box)
+        here = loss.judge(rows, -margins, box)
         best = min(best, here, key=lambda one: one.width)
     return best
 
 
-def _length(weights: Array, margins: Array, box: Array, step: Array, along: Array) -> float:
+def _length(loss: Loss, weights: Array, margins: Array, box: Array, step: Array, along: Array) -> float:
     """Return the step length by a line search, zero if the step is not a descent direction."""
 
     def slope_at(length: float) -> float:
-        return float((weights + length * step) @ step - (box * expit(-margins - length * along)) @ along)
+        return float((weights + length * step) @ step - loss.multiples(-margins - length * along, box) @ along)
 
     length, slope = 1.0, slope_at(0.0)
     if not slope < 0.0:

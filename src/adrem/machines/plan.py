@@ -7,28 +7,18 @@ from typing import Any
 
 from adrem.machines.cost_model import MEMORY_LIMIT, Path, choose_device_path, choose_path, gram_bytes
 from adrem.machines.devices import CPU, MEMORY_MARGIN, find_device, free_memory, resolve_device
+from adrem.machines.forecast import DeviceMemory
 from adrem.machines.gram import GramMachine, gram_memory
-from adrem.machines.kernel import Kernel, KernelMachine, kernel_memory
-from adrem.machines.losses import LOSSES
+from adrem.machines.kernel import Kernel
+from adrem.machines.losses import find_loss
 from adrem.machines.machine import Machine
 from adrem.machines.problems import Work
 from adrem.machines.rows import RowMachine, row_memory
+from adrem.machines.settings import MachineSettings
+from adrem.machines.similarities import KernelMachine, kernel_memory
 from adrem.machines.tables import Outline
 from adrem.runtime.memory import check_room, size_of
 from adrem.types import Matrix
-
-
-@dataclass(frozen=True)
-class MachineSettings:
-    """How classifiers are trained, as for `make_machine`."""
-
-    loss: str
-    path: str = "auto"
-    memory_limit: int = MEMORY_LIMIT
-    fit_intercept: bool = False
-    tol: float = 0.1
-    kernel: Kernel | None = None
-    device: str = CPU
 
 
 @dataclass(frozen=True)
@@ -46,38 +36,29 @@ class MachineChoice:
     path: Path
     machine_class: Any
     memory: int
+    on_device: DeviceMemory | None = None
 
     def make(self, table: Matrix) -> Machine:
         """Make the machine for the table of the outline; refuse it if it does not fit into the free memory."""
-        return self._make_on_cpu(table) if self.device == CPU else self._make_on_device(table)
+        return self._make_on_cpu(table) if self.on_device is None else self._make_on_device(table, self.on_device)
 
     def _make_on_cpu(self, table: Matrix) -> Machine:
         advice = "give fewer rows or features, or float32 instead of float64"
         if self.machine_class is GramMachine:
             advice = f"set machine='rows', or {advice}"
         check_room(self.memory, "Training", f"{advice}; the machine would be {self.path}")
-        kernel = self.settings.kernel
-        return self._new(table, str(self.path), **({} if kernel is None else {"kernel": kernel}))
+        machine: Machine = self.machine_class(table, self.work.n_classes, self.settings, str(self.path))
+        return machine
 
-    def _make_on_device(self, table: Matrix) -> Machine:
+    def _make_on_device(self, table: Matrix, memory: DeviceMemory) -> Machine:
         """Make the machine for as many members at a time as the memory of the device holds."""
         device = find_device(self.device)
         free = MEMORY_MARGIN * free_memory(device)
-        group_size = self.machine_class.members_that_fit(self.outline, self.work, free)
-        memory = self.machine_class.memory(self.outline, self.work._replace(n_members=group_size))
-        path = f"{self.path}; on {self.device}, {group_size} member(s) at a time, about {size_of(memory)}"
-        return self._new(table, path, device=device, group_size=group_size)
-
-    def _new(self, table: Matrix, path: str, **options: Any) -> Machine:
-        settings = self.settings
+        group_size = memory.members_that_fit(self.work, free)
+        n_bytes = memory.of(self.work._replace(n_members=group_size))
+        path = f"{self.path}; on {self.device}, {group_size} member(s) at a time, about {size_of(n_bytes)}"
         machine: Machine = self.machine_class(
-            table,
-            self.work.n_classes,
-            LOSSES[settings.loss],
-            path=path,
-            fit_intercept=settings.fit_intercept,
-            tol=settings.tol,
-            **options,
+            table, self.work.n_classes, self.settings, path, device=device, group_size=group_size
         )
         return machine
 
@@ -87,24 +68,29 @@ def choose_machine(outline: Outline, work: Work, settings: MachineSettings) -> M
     device = resolve_device(settings.device, outline, work, has_kernel=settings.kernel is not None)
     if device != CPU:
         path = choose_device_path(outline, settings.path, settings.memory_limit)
-        machine_class = _device_class(path, outline)
-        return MachineChoice(outline, work, settings, device, path, machine_class, machine_class.memory(outline, work))
+        machine_class, on_device = _on_device(path, outline, work)
+        return MachineChoice(outline, work, settings, device, path, machine_class, on_device.of(work), on_device)
+    costs = find_loss(settings.loss).costs
     if settings.kernel is not None:
-        choose_path(outline, work.n_classes, settings.loss, "gram", settings.memory_limit)  # refuses too many rows
+        choose_path(outline, work.n_classes, costs, "gram", settings.memory_limit)  # refuses too many rows
         path = Path("gram", f"similarities of {outline.n_rows} rows, {size_of(gram_bytes(outline))}")
         return MachineChoice(outline, work, settings, device, path, KernelMachine, kernel_memory(outline, work))
-    path = choose_path(outline, work.n_classes, settings.loss, settings.path, settings.memory_limit)
+    path = choose_path(outline, work.n_classes, costs, settings.path, settings.memory_limit)
     machine_class, forecast = {"gram": (GramMachine, gram_memory), "rows": (RowMachine, row_memory)}[path.name]
     with_constant = outline.n_bytes + 13 * outline.n_rows if settings.fit_intercept else 0
     memory = forecast(outline, work) + with_constant
     return MachineChoice(outline, work, settings, device, path, machine_class, memory)
 
 
-def _device_class(path: Path, table: Outline) -> Any:
-    from adrem.machines.torch import TorchGramMachine, TorchRowMachine, TorchSparseRowMachine
+def _on_device(path: Path, table: Outline, work: Work) -> tuple[Any, DeviceMemory]:
+    """Return the class of the machine on a device, and the memory that it takes there."""
+    from adrem.machines.torch import gram, rows, sparse
 
-    on_rows = TorchSparseRowMachine if table.is_sparse else TorchRowMachine
-    return TorchGramMachine if path.name == "gram" else on_rows
+    if path.name == "gram":
+        return gram.TorchGramMachine, gram.gram_memory(table, work.n_problems)
+    if table.is_sparse:
+        return sparse.TorchSparseRowMachine, sparse.sparse_row_memory(table, work.n_problems)
+    return rows.TorchRowMachine, rows.row_memory(table, work.n_problems)
 
 
 def make_machine(

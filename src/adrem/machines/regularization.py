@@ -1,4 +1,4 @@
-"""The choice of C by cross-validation on the source, and warm starts along its values."""
+"""The choice of C by cross-validation on the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N_FOLDS = 3
 GRID = tuple(10.0**power for power in range(-3, 5))
 # Trainings that only serve to choose C are given up this many times sooner. With a large C and rows that are not
 # separable they would take most of the time, and such a C is not chosen.
-IMPATIENCE = 10.0
+GIVE_UP_FACTOR = 10.0
 # Accuracies within this many standard errors of the highest count as equal to it. Zero would be the plain maximum.
 STANDARD_ERRORS = 1.0
 
@@ -43,12 +43,12 @@ def select_c(
     previous, correct = 1.0, 0.0
     for k in np.argsort(candidates):
         # If no multiple is at its upper bound, the classifier is the same for every larger C.
-        if solution is None or grows(machine, solution):
+        if solution is None or machine.grows(solution):
             C = candidates[k]
             if solution is not None:
-                rescale(machine, solution, C / previous)
+                machine.rescale(solution, C / previous)
             solution = machine.solve(
-                labels, training, C, start=solution, overwrite=True, among=source, impatience=IMPATIENCE
+                labels, training, C, start=solution, overwrite=True, among=source, give_up_factor=GIVE_UP_FACTOR
             )
             previous = C
             hits = machine.relabel(machine.scores(solution)) == labels
@@ -57,23 +57,6 @@ def select_c(
         if solution.n_failed.any():
             break
     return candidates[first_best(accuracy, weights)]
-
-
-def rescale(machine: Machine, solution: Solution, factor: float) -> None:
-    """Turn a solution into a warm start for a C that is `factor` times larger, with the best scale of its weights."""
-    if not machine._rescales_start:
-        solution.box *= factor
-        return
-    multiples, box = machine.multiples(solution), factor * machine._boxes(solution)[:, None, :]
-    margins = np.sign(multiples) * np.swapaxes(machine.on_host(machine.scores(solution)), 1, 2)
-    multiples = np.abs(multiples)
-    factors = machine.loss.best_factor(multiples, margins, box, factor)
-    machine._restart(solution, factor, factors, machine.loss.dual(factors[..., None] * multiples, box))
-
-
-def grows(machine: Machine, solution: Solution) -> bool:
-    """Return whether a larger C would change this solution."""
-    return machine.loss.grows(machine.multiples(solution), machine._boxes(solution))
 
 
 def held_out_accuracy(

@@ -16,10 +16,10 @@ from adrem.machines.compiled.rows import descend_rows, move_rows, score_rows
 from adrem.machines.compiled.simd import LANES
 from adrem.machines.forecast import double_precision_memory, members_at_once, newton_memory, weights_memory
 from adrem.machines.host import HostMachine
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Optimum
 from adrem.machines.machine import Training
-from adrem.machines.newton import Optimum
 from adrem.machines.problems import Solution, Work, one_vs_rest
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
 from adrem.types import FloatArray, Matrix
 
@@ -89,11 +89,11 @@ class RowMachine(HostMachine):
 
     width: ClassVar[int] = LANES
 
-    def __init__(self, table: Matrix, n_classes: int, loss: Loss, **params: Any) -> None:
-        super().__init__(table, n_classes, loss, **params)
+    def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
+        super().__init__(table, n_classes, settings, path)
         self._entries = shared_entries(self.table)
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         n_groups = -(-n_members * self.n_problems // LANES)
         return Solution(
             np.zeros((self.n_rows, n_members), np.int32),
@@ -106,7 +106,7 @@ class RowMachine(HostMachine):
     def copies(self, solution: Solution, n_members: int) -> Solution:
         if len(solution.n_failed) == n_members:
             return deepcopy(solution)
-        copies = self.nothing(n_members)
+        copies = self.zero_solution(n_members)
         copies.n_failed[:], copies.n_slow[:] = solution.n_failed, solution.n_slow
         copies.labels[:], copies.box[:] = solution.labels, solution.box
         for p in range(n_members * self.n_problems):
@@ -141,7 +141,7 @@ class RowMachine(HostMachine):
         window[2], window[3] = -np.inf, np.inf
         is_retry = solution.n_slow[members] > 0
         budgets = zip(n_used.tolist(), is_retry.tolist(), strict=True)
-        visits = np.array([self._visit_budget(*own, training.impatience) for own in budgets], dtype=np.int64)
+        visits = np.array([self._visit_budget(*own, training.give_up_factor) for own in budgets], dtype=np.int64)
         status = np.zeros(n_lanes, np.int64)
         cursor = np.array([-1, training.seed])
         # Rows that exceed the caches are visited in runs of neighbours, so that the next one is prefetched.
@@ -153,14 +153,11 @@ class RowMachine(HostMachine):
             solution.box, solution.dual[group], solution.primal[group], self.tol, active, n_active, status, window,
             visits, run, order, cursor, KERNEL_BUDGET,
         ):  # fmt: skip
-            training.pulse()
+            training.heartbeat()
         given_up: NDArray[np.bool_] = status == GIVEN_UP
         return given_up
 
-    def _restart(
-        self, solution: Solution, factor: float, factors: NDArray[np.float64], dual: NDArray[np.float64]
-    ) -> None:
-        solution.box *= factor
+    def _restart(self, solution: Solution, factors: NDArray[np.float64], dual: NDArray[np.float64]) -> None:
         for p, (own_factor, own_dual) in enumerate(zip(factors.ravel(), dual.reshape(-1, self.n_rows), strict=True)):
             group, lane = divmod(p, LANES)
             solution.primal[group, :, lane] *= own_factor

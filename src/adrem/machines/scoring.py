@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.machines.losses import Loss
+from adrem.machines.loss import Loss
 from adrem.machines.precision import relative_error, rows_to_check, weighted_sums
 from adrem.machines.problems import Solution, decide, one_vs_rest
 from adrem.types import FloatArray, Matrix

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import scipy.sparse as sp
 import torch
 
+from adrem.machines.forecast import DeviceMemory
 from adrem.machines.gram import refuse_tiny
 from adrem.machines.tables import Outline
-from adrem.machines.torch.machine import TEMPORARIES, WORKSPACE, TorchMachine
+from adrem.machines.torch.machine import TEMPORARIES, WORKSPACE, TorchMachine, memory_of_rows, n_padded_rows
 from adrem.machines.torch.newton import Vectors
 from adrem.machines.torch.search import Search
 from adrem.machines.torch.sparse import csr_tensor
@@ -17,6 +18,17 @@ from adrem.machines.torch.steps import Blocks, blocks_of
 
 # Bytes of sparse rows that are converted to dense at a time, to compute the Gram matrix.
 DENSE = 2**28
+BLOCK = 64
+
+
+def gram_memory(table: Outline, n_problems: int) -> DeviceMemory:
+    """Forecast the bytes that a `TorchGramMachine` takes on its device."""
+    n_padded, itemsize = n_padded_rows(table, BLOCK), table.dtype.itemsize
+    rows = 2 * DENSE + 3 * table.n_bytes if table.is_sparse else memory_of_rows(table, n_padded)
+    state = n_padded * (2 * n_problems + 1) * itemsize + 4 * n_padded
+    temporaries = TEMPORARIES + 4  # the coordinates of Newton's vectors
+    member = state + n_padded * n_problems * temporaries * itemsize + 8 * table.n_features * n_problems
+    return DeviceMemory(n_padded * (n_padded + BLOCK) * itemsize + rows + WORKSPACE, member)
 
 
 class TorchGramMachine(TorchMachine):
@@ -25,13 +37,13 @@ class TorchGramMachine(TorchMachine):
     With the log loss, `dual` holds the signed multiples of the rows.
     """
 
-    block: ClassVar[int] = 64
+    block: ClassVar[int] = BLOCK
 
     def _arrange(self) -> None:
         refuse_tiny(self._norms, self.table.dtype)
         self._gram = self._sparse_products() if sp.issparse(self.table) else self._rows @ self._rows.T
 
-    def _make_blocks(self) -> Blocks:
+    def make_blocks(self) -> Blocks:
         self._by_block = self._gram.view(self._n_blocks, self._size, self.n_padded)
         size, width = self._size, self.n_padded
         diagonal = self._gram.as_strided((self._n_blocks, size, size), (size * (width + 1), width, 1))
@@ -58,47 +70,33 @@ class TorchGramMachine(TorchMachine):
     def inner(self, one: Vectors, other: Vectors) -> Any:
         return (one.coordinates * other.scores).sum(1)
 
-    def _vectors_in(self, solution: Any) -> Vectors:
+    def vectors_in(self, solution: Any) -> Vectors:
         return Vectors(solution.dual, solution.primal)
 
-    def _finish(self, solution: Any) -> None:
-        self._start(solution)
+    def finish(self, solution: Any) -> None:
+        self.start(solution)
 
-    def _signed_multiples(self, solution: Any) -> Any:
-        return solution.dual if self.loss.is_smooth else super()._signed_multiples(solution)
+    def multiples_in(self, solution: Any, weights: Any) -> Any:  # noqa: ARG002 - the solution holds them
+        return solution.dual
 
     @property
     def _n_primal(self) -> int:
         return self.n_padded
 
-    def _make_search(self, solution: Any) -> Search:
-        return Search.on(solution.primal[None], self._n_blocks, self._size, captured=self._is_compiled)
+    def make_search(self, solution: Any) -> Search:
+        return Search.on(solution.primal[None], self._n_blocks, self._size, captured=self.is_compiled)
 
-    def _start(self, solution: Any) -> None:
-        torch.mm(self._signed_multiples(solution), self._gram, out=solution.primal)
+    def start(self, solution: Any) -> None:
+        torch.mm(self.solver.multiples(self, solution), self._gram, out=solution.primal)
 
-    def _pass(self, solution: Any) -> None:
+    def sweep(self, solution: Any, blocks: Blocks) -> None:
         for turn in range(self._n_blocks):
-            self._steps.settle(self.n_problems, self._blocks, turn, solution)
-            self._steps.spread(self._by_block, turn, solution, self._blocks.grams)
+            self.steps.settle(self.n_problems, blocks, turn, solution)
+            self.steps.spread(self._by_block, turn, solution, blocks.grams)
 
-    def _all_scores(self, solution: Any) -> Any:
+    def all_scores(self, solution: Any) -> Any:
         return solution.primal
 
     def squared_norms(self, solution: Any, scores: Any) -> Any:  # noqa: ARG002 - the solution holds them
-        products = self._signed_multiples(solution).double() * solution.primal.double()
+        products = self.solver.multiples(self, solution).double() * solution.primal.double()
         return self.on_host(products.reshape(len(solution.n_failed), -1).sum(1))
-
-    @classmethod
-    def fixed_memory(cls, table: Outline) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        rows = 2 * DENSE + 3 * table.n_bytes if table.is_sparse else cls.memory_of_rows(table)
-        return n_padded * (n_padded + cls.block) * table.dtype.itemsize + rows + WORKSPACE
-
-    @classmethod
-    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        state = n_padded * (2 * n_problems + 1) * table.dtype.itemsize + 4 * n_padded
-        sums = 8 * table.n_features * n_problems
-        temporaries = TEMPORARIES + 4  # the coordinates of Newton's vectors
-        return state + n_padded * n_problems * temporaries * table.dtype.itemsize + sums

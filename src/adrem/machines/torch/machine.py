@@ -13,14 +13,14 @@ import torch
 from numpy.typing import NDArray
 
 from adrem.exceptions import DeviceMemoryError
-from adrem.machines.losses import Loss
 from adrem.machines.machine import Machine, Training
-from adrem.machines.problems import Solution, Work
+from adrem.machines.problems import Solution
+from adrem.machines.settings import MachineSettings
 from adrem.machines.tables import Outline
-from adrem.machines.torch.newton import Space, Vectors, minimize
+from adrem.machines.torch.newton import Space, Vectors
 from adrem.machines.torch.search import DeviceSolution, Search
-from adrem.machines.torch.steps import Blocks, moved, signs_of
-from adrem.runtime.memory import size_of
+from adrem.machines.torch.solvers import SOLVERS
+from adrem.machines.torch.steps import Blocks, signs_of
 from adrem.types import Matrix
 
 # Rows converted to double precision at a time.
@@ -29,8 +29,6 @@ CHUNK = 2048
 COLUMNS = 32
 # Maximum number of temporary values per entry (row of a problem): Newton's vectors, or scores in double precision.
 TEMPORARIES = 11
-# Blocks between two checks for convergence, at which the host waits for the device. Converged problems do not change.
-CHECK_EVERY = 16
 # Bytes that the libraries of the device allocate.
 WORKSPACE = 2**27
 
@@ -51,9 +49,9 @@ def exact_products() -> Iterator[None]:
 class TorchMachine(Machine, Space):
     """A machine on a PyTorch device. Labels and boxes are members x rows, dual variables problems x rows.
 
-    The hinge loss is minimized by block coordinate descent in the dual, the log loss by Newton's method. Rows are
-    shuffled once and padded to whole blocks with rows of weight zero. All arrays have the type of the rows; weights or
-    scores are recomputed at the start of every training, so that rounding errors do not accumulate.
+    Its solver minimizes the loss. Rows are shuffled once and padded to whole blocks with rows of weight zero. All
+    arrays have the type of the rows; weights or scores are recomputed at the start of every training, so that rounding
+    errors do not accumulate.
 
     Parameters
     ----------
@@ -68,7 +66,7 @@ class TorchMachine(Machine, Space):
     block: ClassVar[int]
 
     def __init__(
-        self, table: Matrix, n_classes: int, loss: Loss, *, device: Any, group_size: int, **params: Any
+        self, table: Matrix, n_classes: int, settings: MachineSettings, path: str, *, device: Any, group_size: int
     ) -> None:
         self.device = device
         self._group_size = group_size
@@ -76,39 +74,53 @@ class TorchMachine(Machine, Space):
         self._order = np.random.default_rng(0).permutation(n_rows)
         self._size: int = min(self.block, max(16, 1 << (n_rows - 1).bit_length()))
         self._n_blocks = -(-n_rows // self._size)
-        self._steps, self._is_compiled = _steps_for(device)
+        self.steps, self.is_compiled = _steps_for(device)
         with self.guard(), exact_products():
             self._place = torch.from_numpy(np.argsort(self._order)).to(device)
             self._origin = torch.from_numpy(self._order).to(device)
-            super().__init__(table, n_classes, loss, **params)
+            super().__init__(table, n_classes, settings, path)
             self._arrange()
-            if not loss.is_smooth:
-                self._blocks = self._make_blocks()
+            self.solver = SOLVERS[self.loss.name](self)
 
     def _arrange(self) -> None:
         """Copy to the device what every training needs besides the rows."""
 
-    @abstractmethod
-    def _make_blocks(self) -> Blocks:
-        """Return the blocks for coordinate descent, on the device."""
+    # What block coordinate descent needs.
 
     @abstractmethod
-    def _vectors_in(self, solution: Any) -> Vectors:
+    def make_blocks(self) -> Blocks:
+        """Return the blocks, on the device."""
+
+    @abstractmethod
+    def make_search(self, solution: Any) -> Search:
+        """Allocate the state of coordinate descent for a solution."""
+
+    @abstractmethod
+    def start(self, solution: Any) -> None:
+        """Compute the scores or weights from the multiples."""
+
+    @abstractmethod
+    def sweep(self, solution: Any, blocks: Blocks) -> None:
+        """Update every block once, and the weights or scores after each."""
+
+    # What Newton's method needs, besides the methods of `Space`.
+
+    def prepare_products(self) -> None:
+        """Copy to the device what products with all rows need."""
+
+    @abstractmethod
+    def vectors_in(self, solution: Any) -> Vectors:
         """Return the vectors of a solution; updating them updates the solution."""
 
-    def _finish(self, solution: Any) -> None:
+    @abstractmethod
+    def multiples_in(self, solution: Any, weights: Any) -> Any:
+        """Return the signed multiples of the rows, whose signed weights are given, in a solution of Newton's method."""
+
+    def finish(self, solution: Any) -> None:
         """Recompute what Newton's method has accumulated, to remove rounding errors."""
 
     @abstractmethod
-    def _start(self, solution: Any) -> None:
-        """Compute the scores or weights from the dual variables."""
-
-    @abstractmethod
-    def _pass(self, solution: Any) -> None:
-        """Update every block once, and the weights or scores after each."""
-
-    @abstractmethod
-    def _all_scores(self, solution: Any) -> Any:
+    def all_scores(self, solution: Any) -> Any:
         """Return the scores of all rows (problems x padded rows), in shuffled order."""
 
     @property
@@ -165,7 +177,7 @@ class TorchMachine(Machine, Space):
         """Return a tensor, whose last axis is the padded rows, in the order of the table."""
         return padded.index_select(-1, self._place)
 
-    def nothing(self, n_members: int) -> Solution:
+    def zero_solution(self, n_members: int) -> Solution:
         shape = (n_members * self.n_problems, self.n_padded)
         numbers: Any = {"dtype": self.dtype, "device": self.device}
         return DeviceSolution(
@@ -192,80 +204,33 @@ class TorchMachine(Machine, Space):
         labels, box, dual, primal = (tensor.repeat(times, 1) for tensor in tensors)
         return DeviceSolution(labels, box, dual, primal, *np.tile((solution.n_failed, solution.n_slow), times))
 
-    def _signs(self, labels: Any) -> Any:
+    def signs(self, labels: Any) -> Any:
         return signs_of(labels, self.n_problems, self.dtype)
 
-    def _limits(self, box: Any) -> Any:
+    def limits(self, box: Any) -> Any:
         """Return the boxes of all problems."""
         return box.repeat_interleave(self.n_problems, 0)
 
-    def _signed_multiples(self, solution: Any) -> Any:
-        """Return the multiples of the rows, with the signs of their labels."""
-        return solution.dual * self._signs(solution.labels)
+    def visits(self, solution: Any, training: Training) -> Any:
+        """Return the visits to a row after which each problem is given up."""
+        budgets = [self._visit_budget(self.n_rows, bool(n_slow), training.give_up_factor) for n_slow in solution.n_slow]
+        return torch.tensor(np.repeat(budgets, self.n_problems))
 
     def _transfer(self, solution: Any, labels: NDArray[np.intp], box: NDArray[np.float64]) -> None:
         new_labels = self._on_device(labels.astype(np.int32), torch.int32)
         solution.box.copy_(self._on_device(box, self.dtype))
-        if not self.loss.is_smooth:  # Newton's method starts from the weight vectors, whatever the labels
-            flipped = self._signs(solution.labels) != self._signs(new_labels)
-            solution.dual.copy_(moved(solution.dual, flipped, self._limits(solution.box)))
+        self.solver.transfer(self, solution, new_labels)
         solution.labels.copy_(new_labels)
 
     def _descend(self, solution: Any, training: Training) -> NDArray[np.bool_]:
         with exact_products():
-            given_up = (self._by_newton if self.loss.is_smooth else self._by_blocks)(solution, training)
+            given_up = self.solver.minimize(self, solution, training)
         host: NDArray[np.bool_] = given_up.cpu().numpy() > 0
         return host
 
-    def _by_newton(self, solution: Any, training: Training) -> Any:
-        weights = self._weights_of(solution)
-        most_products = self._visits(solution, training) // self.n_rows
-        vectors = self._vectors_in(solution)
-        failed = minimize(self, weights, vectors, self.tol, most_products.to(self.device), training.pulse)
-        self._finish(solution)
-        return failed
-
-    def _weights_of(self, solution: Any) -> Any:
-        """Return the weights of the rows in all problems, times C and the signs of their labels."""
-        return self._signs(solution.labels) * self._limits(solution.box)
-
-    def _by_blocks(self, solution: Any, training: Training) -> Any:
-        self._start(solution)
-        if solution.search is None:
-            solution.search = self._make_search(solution)
-        solution.search.begin(self._visits(solution, training))
-        rng = np.random.default_rng(training.seed)
-        n_passes = max(1, CHECK_EVERY // self._n_blocks) if self._is_compiled else 1
-        while True:
-            for _ in range(n_passes):
-                solution.search.order.copy_(torch.from_numpy(rng.permutation(self._n_blocks)))
-                self._advance(solution)
-            if int(solution.search.n_running) == 0:
-                return solution.search.failed
-            training.pulse()
-
-    def _visits(self, solution: Any, training: Training) -> Any:
-        """Return the visits to a row after which each problem is given up."""
-        budgets = [self._visit_budget(self.n_rows, bool(n_slow), training.impatience) for n_slow in solution.n_slow]
-        return torch.tensor(np.repeat(budgets, self.n_problems))
-
-    @abstractmethod
-    def _make_search(self, solution: Any) -> Search:
-        """Allocate the state of coordinate descent for a solution."""
-
-    def _advance(self, solution: Any) -> None:
-        """Make one pass over all blocks, by a CUDA graph if possible."""
-        solution.search.replay(lambda: self._pass_and_check(solution))
-
-    def _pass_and_check(self, solution: Any) -> None:
-        self._pass(solution)
-        scores = self._all_scores(solution)
-        extremes = self._steps.extremes(self.n_problems, solution, scores)
-        solution.search.end_pass(*extremes, self.tol)
-
     def scores(self, solution: Any) -> Any:
         with exact_products():
-            by_problem = self._in_order(self._all_scores(solution))
+            by_problem = self._in_order(self.all_scores(solution))
         return by_problem.reshape(-1, self.n_problems, self.n_rows).transpose(1, 2)
 
     def on_host(self, scores: Any) -> NDArray[np.float64]:
@@ -278,7 +243,7 @@ class TorchMachine(Machine, Space):
         return labels
 
     def multiples(self, solution: Any) -> NDArray[np.float64]:
-        signed = self._in_order(self._signed_multiples(solution))
+        signed = self._in_order(self.solver.multiples(self, solution))
         return self.on_host(signed.reshape(-1, self.n_problems, self.n_rows))
 
     def row_losses(self, scores: Any, labels: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -286,76 +251,49 @@ class TorchMachine(Machine, Space):
         return np.stack([self._losses_of(*own) for own in zip(scores, on_device, strict=True)])
 
     def _losses_of(self, scores: Any, labels: Any) -> NDArray[np.float64]:
-        margins = self._signs(labels[None]).double() * scores.T.double()
-        softplus = torch.nn.functional.softplus
-        losses = softplus(-margins) if self.loss.is_smooth else (1.0 - margins).clamp(min=0.0)
-        return self.on_host(losses.sum(0))
+        margins = self.signs(labels[None]).double() * scores.T.double()
+        return self.on_host(self.solver.losses(margins).sum(0))
 
     def _vectors(self, solution: Any) -> NDArray[np.float64]:
         if sp.issparse(self.table):
             return super()._vectors(solution)
-        signed = self._signed_multiples(solution)
+        signed = self.solver.multiples(self, solution)
         sums = torch.zeros((len(signed), self.table.shape[1]), dtype=torch.float64, device=self.device)
         for first in range(0, self.n_padded, CHUNK):
             rows = self._rows[first : first + CHUNK, : sums.shape[1]].double()
             sums.addmm_(signed[:, first : first + CHUNK].double(), rows)
         return self.on_host(sums).reshape(-1, self.n_problems, sums.shape[1])
 
-    @property
-    def _rescales_start(self) -> bool:
-        return not self.loss.is_smooth  # Newton's method starts from the weight vectors as they are
+    def rescale(self, solution: Any, factor: float) -> None:
+        if self.solver.has_dual:
+            super().rescale(solution, factor)
+        else:  # the weight vectors stay as they are
+            solution.box *= factor
 
     def _restart(
         self,
         solution: Any,
-        factor: float,
         factors: NDArray[np.float64],  # noqa: ARG002 - the dual variables include them
         dual: NDArray[np.float64],
     ) -> None:
-        solution.box *= factor
         flat = dual.reshape(-1, self.n_rows)
         solution.dual.copy_(self._on_device(flat, self.dtype))
         with exact_products():
-            self._start(solution)
+            self.start(solution)
 
     def _boxes(self, solution: Any) -> NDArray[np.float64]:
         return self.on_host(self._in_order(solution.box))
 
-    @classmethod
-    def memory_of_rows(cls, table: Outline) -> int:
-        """Return the bytes of the rows on the device, and of a chunk in double precision and squared."""
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        columns = -(-table.n_features // COLUMNS) * COLUMNS
-        return n_padded * columns * table.dtype.itemsize + 16 * min(CHUNK, n_padded) * columns
 
-    @classmethod
-    @abstractmethod
-    def fixed_memory(cls, table: Outline) -> int:
-        """Return the bytes on the device that do not depend on the number of members."""
+def n_padded_rows(table: Outline, block: int) -> int:
+    """Return the number of rows, padded to whole blocks."""
+    return -(-table.n_rows // block) * block
 
-    @classmethod
-    @abstractmethod
-    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
-        """Return the bytes on the device for each member that is trained at the same time."""
 
-    @classmethod
-    def memory(cls, table: Outline, work: Work) -> int:
-        """Forecast the bytes on the device if all members are trained at the same time."""
-        at_once = max(work.n_folds, work.n_members)
-        return cls.fixed_memory(table) + (at_once + 1) * cls.memory_of_member(table, work.n_problems)
-
-    @classmethod
-    def members_that_fit(cls, table: Outline, work: Work, free: float) -> int:
-        """Return how many members can be trained at the same time in `free` bytes; raise an error if none can."""
-        one = cls.memory_of_member(table, work.n_problems)
-        fixed = cls.fixed_memory(table) + max(1, work.n_folds) * one
-        n_members = int((free - fixed) // one)
-        if n_members < 1:
-            raise DeviceMemoryError(
-                f"Training a single member takes about {size_of(fixed + one)} on the device, and {size_of(free)} "
-                "are free there: give fewer rows, or set device='cpu'."
-            )
-        return min(n_members, work.n_members)
+def memory_of_rows(table: Outline, n_padded: int) -> int:
+    """Return the bytes of the rows on the device, and of a chunk in double precision and squared."""
+    columns = -(-table.n_features // COLUMNS) * COLUMNS
+    return n_padded * columns * table.dtype.itemsize + 16 * min(CHUNK, n_padded) * columns
 
 
 def _steps_for(device: Any) -> tuple[Any, bool]:

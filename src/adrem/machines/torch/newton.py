@@ -52,7 +52,7 @@ def multiples_of(weights: Any, scores: Any) -> Any:
 
 
 def minimize(
-    space: Space, weights: Any, vectors: Vectors, tol: float, most_products: Any, pulse: Callable[[], None]
+    space: Space, weights: Any, vectors: Vectors, tol: float, most_products: Any, heartbeat: Callable[[], None]
 ) -> Any:
     """Minimize the loss of all rows with these weights, updating `vectors`; returns which problems were given up.
 
@@ -75,7 +75,7 @@ def minimize(
         running &= ~given_up
         if not bool(running.any()):
             return failed
-        step, slope, n_own = _newton_step(space, _curvature(weights, vectors.scores), residual, running, pulse)
+        step, slope, n_own = _newton_step(space, _curvature(weights, vectors.scores), residual, running, heartbeat)
         del residual
         n_products += n_own
         vectors.add(_lengths(space, weights, vectors.scores, step, slope), step)
@@ -98,7 +98,7 @@ def _curvature(weights: Any, scores: Any) -> Any:
 
 
 def _newton_step(
-    space: Space, curvature: Any, residual: Vectors, active: Any, pulse: Callable[[], None]
+    space: Space, curvature: Any, residual: Vectors, active: Any, heartbeat: Callable[[], None]
 ) -> tuple[Vectors, Any, int]:
     """Return the Newton step by conjugate gradients, its slope, and the iterations; `residual` is -gradient."""
     step = Vectors(*map(torch.zeros_like, residual))
@@ -106,14 +106,14 @@ def _newton_step(
     square = space.inner(residual, residual)
     goal = CG_TOL**2 * square
     active = active & (square > 0)
-    slope, nothing = torch.zeros_like(square), torch.zeros_like(square)
+    slope, zero = torch.zeros_like(square), torch.zeros_like(square)
     n_products = 0
     while n_products < MOST_PRODUCTS:
-        pulse()
+        heartbeat()
         n_products += 1
         curved = curvature * direction.scores
         quadratic = space.inner(direction, direction) + (curved * direction.scores).sum(1)
-        length = torch.where(active & (quadratic > 0), square / quadratic, nothing)
+        length = torch.where(active & (quadratic > 0), square / quadratic, zero)
         step.add(length, direction)
         slope -= length * square
         residual.add(-length, direction)
@@ -122,7 +122,7 @@ def _newton_step(
         active = active & (square > goal)
         if not bool(active.any()):
             break
-        ratio = torch.where(active, square / before, nothing)[:, None]
+        ratio = torch.where(active, square / before, zero)[:, None]
         for own, other in zip(direction, residual, strict=True):
             own.mul_(ratio).add_(other)
     return step, slope, n_products

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from adrem.machines.forecast import DeviceMemory
 from adrem.machines.tables import Outline
-from adrem.machines.torch.machine import TEMPORARIES, WORKSPACE, TorchMachine
+from adrem.machines.torch.machine import TEMPORARIES, WORKSPACE, TorchMachine, memory_of_rows, n_padded_rows
 from adrem.machines.torch.newton import Vectors, multiples_of
 from adrem.machines.torch.search import Search
 from adrem.machines.torch.steps import Blocks, blocks_of
@@ -21,6 +22,21 @@ from adrem.machines.torch.steps import Blocks, blocks_of
 SPLITS = (8, 4, 2, 1)
 # Minimum number of features of a part.
 NARROW = 128
+BLOCK = 256
+
+
+def row_memory(table: Outline, n_problems: int) -> DeviceMemory:
+    """Forecast the bytes that a `TorchRowMachine` takes on its device."""
+    n_padded = n_padded_rows(table, BLOCK)
+    fixed = memory_of_rows(table, n_padded) + n_padded * BLOCK * table.dtype.itemsize + WORKSPACE
+    return DeviceMemory(fixed, memory_of_member(table, n_padded, n_problems))
+
+
+def memory_of_member(table: Outline, n_padded: int, n_problems: int) -> int:
+    """Return the bytes of a member on rows, dense or sparse."""
+    state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
+    weights = (8 + 6 * table.dtype.itemsize) * table.n_features * n_problems
+    return state + n_padded * n_problems * TEMPORARIES * table.dtype.itemsize + weights
 
 
 class OnRows(TorchMachine):
@@ -32,38 +48,29 @@ class OnRows(TorchMachine):
     def inner(self, one: Vectors, other: Vectors) -> Any:
         return (one.coordinates * other.coordinates).sum(1)
 
-    def _vectors_in(self, solution: Any) -> Vectors:
+    def vectors_in(self, solution: Any) -> Vectors:
         return Vectors(solution.primal, self.scores_by(solution.primal))
 
     @property
     def _n_dual(self) -> int:
-        return 0 if self.loss.is_smooth else super()._n_dual
+        return super()._n_dual if self.solver.has_dual else 0
 
-    def _signed_multiples(self, solution: Any) -> Any:
-        if self.loss.is_smooth:
-            return multiples_of(self._weights_of(solution), self._all_scores(solution))
-        return super()._signed_multiples(solution)
+    def multiples_in(self, solution: Any, weights: Any) -> Any:
+        return multiples_of(weights, self.all_scores(solution))
 
     def _vectors(self, solution: Any) -> NDArray[np.float64]:
-        if self.loss.is_smooth:
-            weights = solution.primal[:, : self.table.shape[1]]
-            return self.on_host(weights).reshape(-1, self.n_problems, weights.shape[1])
-        return super()._vectors(solution)
-
-    @classmethod
-    def memory_of_member(cls, table: Outline, n_problems: int) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        state = n_padded * (n_problems + 1) * table.dtype.itemsize + 4 * n_padded
-        weights = (8 + 6 * table.dtype.itemsize) * table.n_features * n_problems
-        return state + n_padded * n_problems * TEMPORARIES * table.dtype.itemsize + weights
+        if self.solver.has_dual:
+            return super()._vectors(solution)
+        weights = solution.primal[:, : self.table.shape[1]]
+        return self.on_host(weights).reshape(-1, self.n_problems, weights.shape[1])
 
 
 class TorchRowMachine(OnRows):
     """A machine on dense rows."""
 
-    block: ClassVar[int] = 256
+    block: ClassVar[int] = BLOCK
 
-    def _make_blocks(self) -> Blocks:
+    def make_blocks(self) -> Blocks:
         self._by_block = self._rows.view(self._n_blocks, self._size, -1)
         width = self._rows.shape[1]
         self._n_splits = next(n for n in SPLITS if n == 1 or (width % n == 0 and width // n >= NARROW))
@@ -80,27 +87,22 @@ class TorchRowMachine(OnRows):
     def _n_primal(self) -> int:
         return int(self._rows.shape[1])
 
-    def _make_search(self, solution: Any) -> Search:
+    def make_search(self, solution: Any) -> Search:
         scores = solution.primal.new_zeros((self._n_splits, len(solution.primal), self._size))
-        return Search.on(scores, self._n_blocks, self._size, captured=self._is_compiled)
+        return Search.on(scores, self._n_blocks, self._size, captured=self.is_compiled)
 
-    def _start(self, solution: Any) -> None:
-        torch.mm(self._signed_multiples(solution), self._rows, out=solution.primal)
+    def start(self, solution: Any) -> None:
+        torch.mm(self.solver.multiples(self, solution), self._rows, out=solution.primal)
 
-    def _pass(self, solution: Any) -> None:
+    def sweep(self, solution: Any, blocks: Blocks) -> None:
         for turn in range(self._n_blocks):
-            self._steps.score(self._by_block, turn, solution, self._blocks.grams)
-            self._steps.settle(self.n_problems, self._blocks, turn, solution)
-            self._steps.spread(self._by_block, turn, solution, self._by_block)
+            self.steps.score(self._by_block, turn, solution, blocks.grams)
+            self.steps.settle(self.n_problems, blocks, turn, solution)
+            self.steps.spread(self._by_block, turn, solution, self._by_block)
 
-    def _all_scores(self, solution: Any) -> Any:
+    def all_scores(self, solution: Any) -> Any:
         return self.scores_by(solution.primal)
 
     def squared_norms(self, solution: Any, scores: Any) -> Any:  # noqa: ARG002 - the weights suffice
         weights = solution.primal.double()
         return self.on_host(weights.square().reshape(len(solution.n_failed), -1).sum(1))
-
-    @classmethod
-    def fixed_memory(cls, table: Outline) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        return cls.memory_of_rows(table) + n_padded * cls.block * table.dtype.itemsize + WORKSPACE

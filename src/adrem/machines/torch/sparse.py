@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from adrem.machines.forecast import DeviceMemory
 from adrem.machines.problems import Solution
 from adrem.machines.tables import Outline
-from adrem.machines.torch.machine import WORKSPACE
-from adrem.machines.torch.rows import OnRows
+from adrem.machines.torch.machine import WORKSPACE, n_padded_rows
+from adrem.machines.torch.rows import OnRows, memory_of_member
 from adrem.machines.torch.search import Search
 from adrem.machines.torch.steps import Blocks, blocks_of
 
@@ -25,6 +26,18 @@ DENSE = 2**26
 ORDERED, BYTES_TO_ORDER = 2**21, 64
 # A feature with more entries in a block than this is frequent there.
 RARE = 4
+BLOCK = 128
+
+
+def sparse_row_memory(table: Outline, n_problems: int) -> DeviceMemory:
+    """Forecast the bytes that a `TorchSparseRowMachine` takes on its device."""
+    n_padded, itemsize = n_padded_rows(table, BLOCK), table.dtype.itemsize
+    entries = table.n_entries * (itemsize + 4)
+    by_feature = table.n_entries * (itemsize + 12)  # in parts, and concatenated
+    ends = 8 * (table.n_entries + n_padded)
+    temporaries = BYTES_TO_ORDER * min(ORDERED, table.n_entries) + 2 * DENSE
+    fixed = entries + 2 * by_feature + ends + n_padded * BLOCK * itemsize + temporaries + WORKSPACE
+    return DeviceMemory(fixed, memory_of_member(table, n_padded, n_problems))
 
 
 class Entries(NamedTuple):
@@ -59,14 +72,13 @@ def csr_tensor(table: Any, device: Any) -> Any:
 class TorchSparseRowMachine(OnRows):
     """A machine on CSR rows. The weights of a feature are contiguous."""
 
-    block: ClassVar[int] = 128
+    block: ClassVar[int] = BLOCK
 
-    def _arrange(self) -> None:
-        if self.loss.is_smooth:
-            shuffled = self.table[self._order]
-            shuffled.resize(self.n_padded, shuffled.shape[1])
-            self._by_row = csr_tensor(shuffled, self.device)
-            self._by_feature = csr_tensor(shuffled.T.tocsr(), self.device)
+    def prepare_products(self) -> None:
+        shuffled = self.table[self._order]
+        shuffled.resize(self.n_padded, shuffled.shape[1])
+        self._by_row = csr_tensor(shuffled, self.device)
+        self._by_feature = csr_tensor(shuffled.T.tocsr(), self.device)
 
     def coordinates(self, multiples: Any) -> Any:
         return (self._by_feature @ multiples.T.contiguous()).T
@@ -74,7 +86,7 @@ class TorchSparseRowMachine(OnRows):
     def scores_by(self, coordinates: Any) -> Any:
         return (self._by_row @ coordinates.T).T.contiguous()
 
-    def _make_blocks(self) -> Blocks:
+    def make_blocks(self) -> Blocks:
         self._in_turn = torch.arange(self._n_blocks, device=self.device)
         grams = torch.zeros((self._n_blocks, self._size, self._size), dtype=self.dtype, device=self.device)
         self._entries = self._arranged(grams)
@@ -113,8 +125,8 @@ class TorchSparseRowMachine(OnRows):
     def _n_primal(self) -> int:
         return int(self.table.shape[1])
 
-    def nothing(self, n_members: int) -> Solution:
-        made = super().nothing(n_members)
+    def zero_solution(self, n_members: int) -> Solution:
+        made = super().zero_solution(n_members)
         made.primal = _side_by_side(made.primal)
         return made
 
@@ -123,31 +135,31 @@ class TorchSparseRowMachine(OnRows):
         made.primal = _side_by_side(made.primal)
         return made
 
-    def _make_search(self, solution: Any) -> Search:
+    def make_search(self, solution: Any) -> Search:
         scores = solution.dual.new_zeros((1, len(solution.dual), self._size))
-        return Search.on(scores, self._n_blocks, self._size, captured=self._is_compiled)
+        return Search.on(scores, self._n_blocks, self._size, captured=self.is_compiled)
 
-    def _start(self, solution: Any) -> None:
-        self._sum_rows(self._signed_multiples(solution), solution.primal)
+    def start(self, solution: Any) -> None:
+        self._sum_rows(self.solver.multiples(self, solution), solution.primal)
 
     def _sum_rows(self, multiples: Any, sums: Any) -> None:
         """Compute the sums of the rows times their multiples (problems x rows), block by block."""
         sums.zero_()
         for number, own in enumerate(multiples.split(self._size, 1)):
-            self._steps.spread_entries(self._entries, self._in_turn, number, own, sums)
+            self.steps.spread_entries(self._entries, self._in_turn, number, own, sums)
 
-    def _pass(self, solution: Any) -> None:
+    def sweep(self, solution: Any, blocks: Blocks) -> None:
         search = solution.search
         for turn in range(self._n_blocks):
-            self._steps.score_entries(self._entries, search.order, turn, solution.primal, search.scores[0])
-            self._steps.settle(self.n_problems, self._blocks, turn, solution)
-            self._steps.spread_entries(self._entries, search.order, turn, search.steps, solution.primal)
+            self.steps.score_entries(self._entries, search.order, turn, solution.primal, search.scores[0])
+            self.steps.settle(self.n_problems, blocks, turn, solution)
+            self.steps.spread_entries(self._entries, search.order, turn, search.steps, solution.primal)
 
-    def _all_scores(self, solution: Any) -> Any:
-        if self.loss.is_smooth:
+    def all_scores(self, solution: Any) -> Any:
+        if not self.solver.has_dual:
             return self.scores_by(solution.primal)
         scores = torch.empty_like(solution.dual)
-        self._steps.score_entries(self._entries, self._in_turn, 0, solution.primal, scores)
+        self.steps.score_entries(self._entries, self._in_turn, 0, solution.primal, scores)
         return scores
 
     def squared_norms(self, solution: Any, scores: Any) -> Any:  # noqa: ARG002 - the weights suffice
@@ -155,21 +167,11 @@ class TorchSparseRowMachine(OnRows):
         return self.on_host(norms.reshape(len(solution.n_failed), -1).sum(1))
 
     def _vectors(self, solution: Any) -> NDArray[np.float64]:
-        if self.loss.is_smooth:
+        if not self.solver.has_dual:
             return super()._vectors(solution)
         sums = torch.zeros_like(solution.primal, dtype=torch.float64)
-        self._sum_rows(self._signed_multiples(solution).double(), sums)
+        self._sum_rows(self.solver.multiples(self, solution).double(), sums)
         return self.on_host(sums).reshape(-1, self.n_problems, self._n_primal)
-
-    @classmethod
-    def fixed_memory(cls, table: Outline) -> int:
-        n_padded = -(-table.n_rows // cls.block) * cls.block
-        entries = table.n_entries * (table.dtype.itemsize + 4)
-        by_feature = table.n_entries * (table.dtype.itemsize + 12)  # in parts, and concatenated
-        ends = 8 * (table.n_entries + n_padded)
-        grams = n_padded * cls.block * table.dtype.itemsize
-        temporaries = BYTES_TO_ORDER * min(ORDERED, table.n_entries) + 2 * DENSE
-        return entries + 2 * by_feature + ends + grams + temporaries + WORKSPACE
 
 
 def _side_by_side(weights: Any) -> Any:

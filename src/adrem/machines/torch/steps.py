@@ -33,10 +33,10 @@ def signs_of(labels: Any, n_problems: int, dtype: Any) -> Any:
 
 def violations(margins: Any, dual: Any, box: Any) -> Any:
     """Return the projected gradients, which are zero for rows of weight zero."""
-    nothing = torch.zeros((), dtype=margins.dtype, device=margins.device)
+    zero = torch.zeros((), dtype=margins.dtype, device=margins.device)
     gradients = margins - 1.0
-    may_grow = torch.where(dual < box, gradients.clamp(max=0.0), nothing)
-    return may_grow + torch.where(dual > 0, gradients.clamp(min=0.0), nothing)
+    may_grow = torch.where(dual < box, gradients.clamp(max=0.0), zero)
+    return may_grow + torch.where(dual > 0, gradients.clamp(min=0.0), zero)
 
 
 def extremes(n_problems: int, solution: Any, scores: Any) -> tuple[Any, Any]:
