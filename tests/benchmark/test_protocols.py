@@ -18,6 +18,14 @@ from adrem.datasets.registry import REGISTRY
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 DRAWN = [protocol for protocol in PROTOCOLS if protocol.draw.per_class or protocol.draw.n_source]
 WHOLE = [protocol for protocol in PROTOCOLS if protocol not in DRAWN]
+PAPER_TABLES = (
+    "amazon-standard",
+    "amazon-full",
+    "office-caltech-standard",
+    "office-caltech-full",
+    "office-31",
+    "cross-dataset-testbed",
+)
 
 
 def names(protocols: list[Protocol]) -> list[str]:
@@ -75,7 +83,8 @@ def test_protocol_matches_registry_entry(protocol: Protocol) -> None:
 
 
 def test_protocols_have_the_papers_pairs_and_repeats() -> None:
-    assert {name: (len(p.pairs), p.repeats) for name, p in BY_NAME.items()} == {
+    of_paper = {name: p for name, p in BY_NAME.items() if p.table in PAPER_TABLES}
+    assert {name: (len(p.pairs), p.repeats) for name, p in of_paper.items()} == {
         "amazon-standard/400": (4, 20),
         "amazon-standard/all": (4, 20),
         "amazon-full/all": (12, 10),
@@ -221,15 +230,9 @@ def test_protocols_are_found_by_table_and_features() -> None:
     assert names(find_protocols("office-31")) == ["office-31/resnet50", "office-31/decaf"]
     assert names(find_protocols("office-31", "decaf")) == ["office-31/decaf"]
     assert find_protocols("all") == list(PROTOCOLS)
-    assert names(find_protocols("all", "surf")) == ["office-caltech-standard/surf", "office-caltech-full/surf"]
-    assert TABLES == (
-        "amazon-standard",
-        "amazon-full",
-        "office-caltech-standard",
-        "office-caltech-full",
-        "office-31",
-        "cross-dataset-testbed",
-    )
+    of_paper = [protocol for protocol in find_protocols("all", "surf") if protocol.table in PAPER_TABLES]
+    assert names(of_paper) == ["office-caltech-standard/surf", "office-caltech-full/surf"]
+    assert TABLES[: len(PAPER_TABLES)] == PAPER_TABLES  # tables beyond the paper follow
 
 
 def test_unknown_names_list_the_known_names() -> None:

@@ -13,6 +13,13 @@ PAPER = "van Laarhoven and Marchiori 2018, text"
 MISPRINTED = {("office-31", "decaf", "GFK-fc6", "Sun et al. 2016, table 2"): (49.1, 52.8)}
 
 
+# A table beyond the paper may have no published lines.
+PAPER_TABLES = {
+    "amazon-standard", "amazon-full", "office-caltech-standard", "office-caltech-full", "office-31",
+    "cross-dataset-testbed",
+}  # fmt: skip
+
+
 def lines_of(table: str) -> list[Line]:
     """All published lines of a table, for all methods and features."""
     return published_elsewhere(table, "", [], set())
@@ -24,7 +31,7 @@ def test_published_lines_use_known_pairs_and_features(table: str) -> None:
     (pairs,) = {protocol.pairs for protocol in protocols}
     known = {protocol.features for protocol in protocols}
     lines = lines_of(table)
-    assert lines
+    assert lines or table not in PAPER_TABLES
     assert len({(line.method, line.features, line.source) for line in lines}) == len(lines)
     for line in lines:
         assert line.features in known | {"alexnet-finetuned", "resnet50-finetuned"}
@@ -39,7 +46,7 @@ def test_published_tables_all_have_a_protocol() -> None:
 
     text = files("adrem.benchmark").joinpath("published_tables.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    assert {row["table"] for row in rows} == set(TABLES)
+    assert PAPER_TABLES <= {row["table"] for row in rows} <= set(TABLES)
     assert len(rows) == sum(len(line.values) for table in TABLES for line in lines_of(table))
 
 

@@ -7,6 +7,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.exceptions import ParameterError
+
 
 def draw(
     labels: NDArray[np.intp],
@@ -20,7 +22,9 @@ def draw(
         return draw_balanced(labels, fraction * len(labels), prior, rng)
     if sampling == "random":
         return draw_random(len(labels), fraction * len(labels), rng)
-    return np.ones(len(labels))
+    if sampling == "all":
+        return np.ones(len(labels))
+    raise ParameterError(f"sampling={sampling!r} is none of balanced, random, all.", "sampling")
 
 
 def draw_balanced(
