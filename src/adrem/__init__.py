@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from adrem import base, datasets, diagnostics, exceptions, model_selection, plotting, preprocessing
     from adrem.algorithm.adapt import adapt
     from adrem.algorithm.estimator import AdREM
+    from adrem.committee import Committee
     from adrem.model_selection import AdREMCV
     from adrem.persistence.models import load, save
     from adrem.reports import report
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdREM",
     "AdREMCV",
+    "Committee",
     "__version__",
     "adapt",
     "base",
@@ -36,6 +38,7 @@ __all__ = [
 _HOMES = {
     "AdREM": "algorithm.estimator",
     "AdREMCV": "model_selection",
+    "Committee": "committee",
     "adapt": "algorithm.adapt",
     "load": "persistence.models",
     "report": "reports",

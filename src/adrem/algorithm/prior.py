@@ -73,11 +73,11 @@ def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, tic
     error = ERROR_PER_UNCERTAINTY * float(1.0 - posteriors.max(axis=1).mean())
     n_target = len(posteriors)
     samples = (posteriors[rng.integers(n_target, size=n_target)] for _ in range(N_BOOTSTRAP))
-    draws = [shrink_to_equal(_most_likely(sample, base), error) for sample in samples]
+    draws = [shrink_to_equal(most_likely(sample, base), error) for sample in samples]
     tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
     by_confusion = _by_confusion(calibration(known), calibration(unknown), rows.labels, rows.weights)
-    return PriorEstimate(shrink_to_equal(_most_likely(posteriors, base), error), low, high, by_confusion, error)
+    return PriorEstimate(shrink_to_equal(most_likely(posteriors, base), error), low, high, by_confusion, error)
 
 
 def _held_out_scores(task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker) -> Array:
@@ -97,7 +97,7 @@ def _held_out_scores(task: Task, options: EMOptions, rng: np.random.Generator, t
     return total / N_REPEATS
 
 
-def _most_likely(posteriors: Array, base: Array) -> Array:
+def most_likely(posteriors: Array, base: Array) -> Array:
     """Return the shares that make rows most likely, by posteriors that were calibrated for the base shares."""
     shares = base.copy()
     for _ in range(MAX_STEPS):

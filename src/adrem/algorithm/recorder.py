@@ -16,12 +16,13 @@ from adrem.types import FloatArray
 class Member:
     """One run of Algorithm 1.
 
-    `path` has its classifiers, at least the last one, as coefficients and intercepts. A run that held rows out has the
+    `path` has its classifiers, at least the last one, as the arrays that its machine makes of them: for a linear
+    classifier coefficients and intercepts. A run that held rows out has the
     last scores (rows x problems) instead. `lost` are classes that no target row was labelled with at some iteration.
     """
 
     history: list[dict[str, Any]] = field(default_factory=list)
-    path: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
+    path: list[tuple[FloatArray, ...]] = field(default_factory=list)
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     lost: set[int] = field(default_factory=set)
     n_failed: int = 0
@@ -76,12 +77,12 @@ class Recorder:
         )
         member.lost |= set(np.flatnonzero((class_counts == 0) & (self._task.prior > 0)).tolist())
 
-    def keep_classifier(self, m: int, coef: FloatArray, intercept: FloatArray) -> None:
+    def keep_classifier(self, m: int, *classifier: FloatArray) -> None:
         """Keep a classifier of a member, after the earlier ones or in their place."""
         path = self.members[m].path
         if not self._store_path:
             path.clear()
-        path.append((coef, intercept))
+        path.append(classifier)
 
     def keep_last_classifiers(self, state: State) -> None:
         """Keep the classifiers of the last iteration, and the rounding errors of their scores."""

@@ -1,0 +1,169 @@
+"""The committee as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.validation import Domains
+from adrem.runtime.memory import by_blocks
+from adrem.runtime.seeds import RandomState, spawn_seeds
+from adrem.types import FloatArray, Matrix
+
+if TYPE_CHECKING:  # numba, behind the machines, is imported by the first fit
+    from adrem.committee.seats import Seat
+
+Shares = NDArray[np.float64]
+
+
+class Committee(DomainClassifier):
+    """Several kinds of Ad-REM, and classifiers of the source, that vote: the recommended estimator.
+
+    Each kind is an Ad-REM of its own, with a few members: support vector machines and logistic regression on scaled
+    rows, with an intercept and strong regularization; support vector machines with an RBF kernel; discriminants. Other
+    kinds are classifiers of the source that do not adapt: logistic regression and boosted trees. The rows decide which
+    kinds sit: small tables, wide tables and sparse text have their own. A kind whose classifier is hardly better than
+    chance on held-out rows of the source loses its seat. The votes of the others are added.
+
+    Parameters
+    ----------
+    kinds : "auto" or sequence of str, default="auto"
+        The kinds: by default those that suit the rows. Names are "margin", "log loss", "hinge, chosen C", "log loss,
+        chosen C", "rare words", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source" and
+        "boosting".
+    n_estimators : int, default=5
+        Number of members of each kind.
+    n_iter : int, default=20
+        Number of iterations of each member; a discriminant has at most 10.
+    class_prior : {"auto", "uniform", "source"}, array-like or mapping, default="auto"
+        Share of each class in the draws from the target, as for `AdREM`. "auto" estimates the shares by the classifiers
+        of the source, and uses the estimate if it explains how the domains differ: then source rows that are weighted
+        by class can hardly be told from target rows. Otherwise, and for wide or sparse tables, shares are equal.
+    tol : float, default=0.1
+        Tolerance of the trainings, as for `AdREM`.
+    memory_limit : int, default=2**30
+        Bytes that a matrix of all rows may take. Kinds with a kernel do not sit if theirs would take more.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where linear classifiers are trained, as for `AdREM`. Kernels and discriminants are trained on the CPU.
+    n_jobs : int, default=None
+        Number of members trained in parallel, as for `AdREM`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of draws and folds.
+
+    Attributes
+    ----------
+    kinds_ : list of str
+        The kinds that have a seat.
+    left_out_ : dict of str to str
+        Kinds that have no seat, and why.
+    home_accuracy_ : ndarray of shape (n_kinds,)
+        Mean accuracy over the classes of each kind's classifier of the source on held-out source rows; NaN if a class
+        has too few.
+    agreement_ : ndarray of shape (n_kinds, n_kinds)
+        Share of the target rows on which two kinds agree.
+    row_agreement_ : ndarray of shape (n_target,)
+        Share of the kinds that agree with the label, for each target row.
+    vote_share_ : ndarray of shape (n_target, n_classes)
+        Share of the votes for each class.
+    class_prior_ : ndarray of shape (n_classes,)
+        The class shares that were used.
+    class_prior_check_ : ndarray of shape (n_classes,)
+        The estimated shares, if they were estimated, used or not.
+    temperature_ : float
+        Power of the vote shares in ``predict_proba``, for which they fit held-out source rows best.
+    coef_, intercept_ : ndarray of shape (1, n_classes, n_features), ndarray of shape (1, n_classes)
+        The linear classifier of both domains by the labels of the committee: what explanations show.
+    history_ : list of dict
+        As for `AdREM`, with the ``kind`` of each member.
+    classes_, transduction_, C_, n_features_in_, feature_names_in_
+        As for `AdREM`; ``C_`` is that of the linear classifier above.
+
+    See Also
+    --------
+    AdREM : The paper's algorithm.
+
+    Notes
+    -----
+    ``predict_proba`` is calibrated on held-out rows of the source, without a target. It can't know how much less
+    accurate the committee is in the target, nor how much adapting helps.
+
+    Examples
+    --------
+    >>> from adrem import Committee
+    >>> from adrem.datasets import make_rotated_arcs
+    >>> X_source, y_source, X_target, y_target = make_rotated_arcs(random_state=0)
+    >>> model = Committee(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> float((model.transduction_ == y_target).mean()) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kinds": [StrOptions({"auto"}), list, tuple],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "memory_limit": [Interval(Integral, 1, None, closed="left")],
+        "device": [StrOptions({"cpu", "cuda", "auto"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        kinds: Literal["auto"] | Sequence[str] = "auto",
+        *,
+        n_estimators: int = 5,
+        n_iter: int = 20,
+        class_prior: Literal["auto", "uniform", "source"] | ArrayLike | Mapping[Any, float] = "auto",
+        tol: float = 0.1,
+        memory_limit: int = 2**30,
+        device: Literal["cpu", "cuda", "auto"] = "cpu",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.kinds = kinds
+        self.n_estimators = n_estimators
+        self.n_iter = n_iter
+        self.class_prior = class_prior
+        self.tol = tol
+        self.memory_limit = memory_limit
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit_domains(self, domains: Domains) -> None:
+        effective_n_jobs(self.n_jobs)  # refuses 0 before any work
+        from adrem.committee.fitting import fit_committee
+
+        fit_committee(self, domains, spawn_seeds(self.random_state, 3))
+
+    def _votes(self, rows: Matrix) -> Shares:
+        """Return the shares of the votes of all seats."""
+        return np.asarray(sum(seat.weight * seat.shares(rows) for seat in self.seats_))
+
+    seats_: list[Seat]
+
+    def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
+        votes = self._votes(rows)
+        return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
+
+    def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
+        powers = self._votes(rows) ** self.temperature_
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        for seat in self.seats_:
+            shares = seat.shares(rows)
+            yield shares if shares.shape[1] > 2 else shares[:, 1:] - shares[:, :1]
+
+    def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
+        """Return positions of classes as `predict` computes them."""
+        return by_blocks(self.label_rows, rows, BYTES_PER_SCORE * len(self.classes_))

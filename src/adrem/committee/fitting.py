@@ -1,0 +1,169 @@
+"""The fit of a committee: the kinds, the class shares, the seats, and what is known of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from adrem.base.parameters import read_prior
+from adrem.base.validation import Domains
+from adrem.committee import views
+from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
+from adrem.committee.seats import Seat, Settings, fit_seat, weighted
+from adrem.committee.shares import estimate_shares, is_estimable
+from adrem.exceptions import ParameterError
+from adrem.machines.linear import LinearHead, without_target
+from adrem.machines.tables import stack
+from adrem.runtime.seeds import as_integer
+
+Array = NDArray[np.float64]
+# A kind has a seat if its accuracy at home is above chance by at least this part of what the best kind's is, but for so
+# many standard errors.
+COMPETENT_PART = 0.5
+STANDARD_ERRORS = 2.0
+# Shares that differ by no more than this part of the largest count as equal.
+EQUAL_WITHIN = 0.5
+TINY = 1e-12
+
+
+def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequence]) -> None:
+    """Fit the kinds to two domains, and set the fitted attributes of the model."""
+    kind_seed, prior_seed, linear_seed = seeds
+    kinds, left_out = _choose_kinds(model, domains)
+    head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
+    settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
+    own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
+    equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
+    seats = {
+        kind.name: fit_seat(kind, domains, equal, settings, own_seeds[kind.name]) for kind in kinds if not kind.adapts
+    }
+    prior, estimate = _choose_prior(model.class_prior, domains, list(seats.values()), prior_seed)
+    kinds, unfit = _fit_for_shares(kinds, prior)
+    for kind in kinds:
+        if kind.adapts:
+            seats[kind.name] = fit_seat(kind, domains, prior, settings, own_seeds[kind.name])
+    competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
+    model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
+    model.left_out_ = {**left_out, **unfit, **incompetent}
+    model.class_prior_ = prior
+    if hasattr(model, "class_prior_check_"):
+        del model.class_prior_check_
+    if estimate is not None:
+        model.class_prior_check_ = estimate
+    _keep(model, domains)
+    _keep_linear(model, domains, linear_seed)
+
+
+def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, str]]:
+    """Return the kinds that were asked for, or those that suit the rows with the reasons for the others."""
+    if isinstance(model.kinds, str):
+        n_rows = domains.X_source.shape[0] + domains.X_target.shape[0]
+        names, left_out = usual_kinds(domains.X_source, n_rows, len(domains.classes), model.memory_limit)
+        return [KINDS[name] for name in names], left_out
+    _check_names(model.kinds)
+    kinds = [KINDS[name] for name in model.kinds]
+    dense = [kind.name for kind in kinds if kind.classifier in ("rbf", "discriminant", "boosting")]
+    if sp.issparse(domains.X_source) and dense:
+        raise ParameterError(f"The kind {dense[0]!r} needs dense rows: leave it out, or give dense rows.", "kinds")
+    return kinds, {}
+
+
+def _check_names(names: Any) -> None:
+    if not names or len(set(names)) < len(names) or any(name not in KINDS for name in names):
+        known = ", ".join(map(repr, KINDS))
+        raise ParameterError(f"kinds must be 'auto' or different names among {known}; got {names!r}.", "kinds")
+
+
+def _choose_prior(
+    wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence
+) -> tuple[Array, Array | None]:
+    """Return the class shares for the draws, and the estimate if there is one."""
+    if not (isinstance(wanted, str) and wanted == "auto"):
+        return read_prior(wanted, domains), None
+    equal = read_prior("uniform", domains)
+    if not (domains.adapts and seats and is_estimable(domains)):
+        return equal, None
+    held_out = np.mean([seat.held_out for seat in seats], axis=0)
+    of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
+    estimate = estimate_shares(held_out, of_target, domains, seed)
+    return (estimate.shares if estimate.explains else equal), estimate.shares
+
+
+def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
+    """Leave discriminants out if the classes are not equally common: a cosine does not know how common a class is."""
+    others = [kind for kind in kinds if kind.classifier != "discriminant"]
+    if np.ptp(prior) <= EQUAL_WITHIN * prior.max() or not others:
+        return kinds, {}
+    return others, {kind.name: "the class shares are not equal" for kind in kinds if kind not in others}
+
+
+def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[str, str]]:
+    """Return the seats of competent kinds, and the reasons for the others."""
+    accuracies = np.array([seat.home_accuracy for seat in seats])
+    if np.isnan(accuracies).any():  # a class with fewer rows than folds
+        return seats, {}
+    best, chance = accuracies.max(), 1.0 / len(domains.classes)
+    rarest = np.bincount(domains.labels[domains.weights > 0]).min()
+    error = np.sqrt(best * (1.0 - best) / rarest)
+    least = chance + COMPETENT_PART * max(best - chance, 0.0) - STANDARD_ERRORS * error
+    reason = "its balanced accuracy on held-out source rows is {:.2f}, that of the best kind {:.2f}"
+    lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
+    return [seat for seat in seats if seat.name not in lost], lost
+
+
+def _keep(model: Any, domains: Domains) -> None:
+    """Set the labels, and what is known of the seats."""
+    model.classes_ = domains.classes
+    seats: list[Seat] = model.seats_
+    model.kinds_ = [seat.name for seat in seats]
+    model.home_accuracy_ = np.array([seat.home_accuracy for seat in seats])
+    model.history_ = [entry for seat in seats for entry in seat.history]
+    model.temperature_ = _temperature(np.mean([seat.held_out for seat in seats], axis=0), domains)
+    n_classes = len(domains.classes)
+    labels = np.zeros(0, np.intp)
+    model.vote_share_ = np.zeros((0, n_classes))
+    winners = np.zeros((len(seats), 0), np.intp)
+    if domains.adapts:
+        labels = model.label_blocks(domains.X_target)
+        own = [seat.shares(domains.X_target) for seat in seats]
+        model.vote_share_ = np.asarray(sum(seat.weight * part for seat, part in zip(seats, own, strict=True)))
+        winners = np.stack([part.argmax(axis=1) for part in own])
+    model.transduction_ = domains.classes[labels]
+    model.row_agreement_ = np.mean(winners == labels, axis=0)
+    model.agreement_ = (
+        np.mean(winners[:, None] == winners[None], axis=2) if domains.adapts else np.ones((len(seats), len(seats)))
+    )
+
+
+def _temperature(held_out: Array, domains: Domains) -> float:
+    """Return the power of the shares that makes the labels of held-out source rows most likely."""
+    logs = np.log(np.maximum(held_out, TINY))
+    own = np.arange(len(logs))
+
+    def loss(log_power: float) -> float:
+        scores = np.exp(log_power) * logs
+        scores -= scores.max(axis=1, keepdims=True)
+        likely = scores[own, domains.labels] - np.log(np.exp(scores).sum(axis=1))
+        return -float(np.average(likely, weights=domains.weights))
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
+
+
+def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> None:
+    """Train the linear classifier of both domains by the labels of the committee."""
+    viewed = views.scaled(domains.X_source, domains.X_target)
+    labels = np.concatenate([domains.labels, np.searchsorted(domains.classes, model.transduction_)])
+    weights = np.concatenate([domains.weights, np.ones(domains.X_target.shape[0])])
+    rows = stack([viewed.source, viewed.target])
+    both = without_target(domains._replace(X_source=rows, labels=labels, weights=weights))
+    head = LinearHead("hinge", 1.0 / mean_squared_norm(rows), fit_intercept=True, tol=model.tol)
+    found = head.fit(both._replace(X_target=rows[:0]), as_integer(seed))
+    factor = viewed.view.factor
+    coef = found.coef * (1.0 if factor is None else factor.astype(found.coef.dtype))
+    shift = 0.0 if viewed.view.shift is None else coef @ viewed.view.shift.astype(found.coef.dtype)
+    model.C_ = found.C
+    model.coef_, model.intercept_ = coef[None], (found.intercept - shift)[None]

@@ -1,0 +1,112 @@
+"""The kinds of a committee, each declared once: its view of the rows, its classifier, and where it has a seat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from adrem.committee import views
+from adrem.committee.views import Viewed
+from adrem.machines.tables import squared_norms
+from adrem.types import Matrix
+
+Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "boosting"]
+
+# Dense tables with at most this many columns have the kinds of small tables.
+FEW_COLUMNS = 256
+# Boosting sits only where columns times classes are at most this many.
+MAX_BOOSTED = 2000
+# Iterations of a discriminant, which starts anew in each; a linear classifier has 20.
+DISCRIMINANT_ITERATIONS = 10
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of member.
+
+    `strength` is C times the mean squared norm of the rows; None leaves the choice to cross-validation on the source.
+    The kinds "logistic" and "boosting" are classifiers of the source, which do not adapt.
+    """
+
+    name: str
+    view: Callable[[Matrix, Matrix], Viewed] = field(repr=False)
+    classifier: Classifier
+    strength: float | None = None
+    with_neighbors: bool = False
+
+    @property
+    def adapts(self) -> bool:
+        """Whether it is an Ad-REM, and not a classifier of the source."""
+        return self.classifier not in ("logistic", "boosting")
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("margin", views.scaled, "hinge", 0.1),
+        Kind("log loss", views.scaled, "log_loss", 1.0),
+        Kind("hinge, chosen C", views.scaled, "hinge"),
+        Kind("log loss, chosen C", views.scaled, "log_loss"),
+        Kind("rare words", views.rare_words, "hinge"),
+        Kind("rbf", views.scaled, "rbf", with_neighbors=True),
+        Kind("rbf, unit rows", views.unit, "rbf", with_neighbors=True),
+        Kind("discriminant", views.scaled_unit, "discriminant", with_neighbors=True),
+        Kind("discriminant, centered", views.centered_unit, "discriminant", with_neighbors=True),
+        Kind("source", views.scaled, "logistic"),
+        Kind("boosting", views.as_given, "boosting"),
+    )
+}
+FEW = ("margin", "log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source", "boosting")
+MANY = ("log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source")
+SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source")
+
+
+def usual_kinds(source: Matrix, n_rows: int, n_classes: int, memory_limit: int) -> tuple[list[str], dict[str, str]]:
+    """Return the names of the kinds for such rows, and those left out with the reason."""
+    if sp.issparse(source):
+        return list(SPARSE), {}
+    names = list(FEW if source.shape[1] <= FEW_COLUMNS else MANY)
+    left_out = {}
+    if source.shape[1] * n_classes > MAX_BOOSTED and "boosting" in names:
+        left_out["boosting"] = f"columns times classes are more than {MAX_BOOSTED}"
+    if n_rows**2 * source.dtype.itemsize > memory_limit:
+        for name in ("rbf", "rbf, unit rows"):
+            left_out[name] = "the matrix of similarities would take more than memory_limit"
+    return [name for name in names if name not in left_out], left_out
+
+
+def mean_squared_norm(rows: Matrix) -> float:
+    """Return the mean squared norm of rows, 1 if they are all zero: C is set relative to it."""
+    return float(np.mean(squared_norms(rows))) or 1.0
+
+
+def radial_gamma(source: Matrix, target: Matrix) -> float:
+    """Return the parameter of the RBF kernel: half of one over the mean squared distance of two rows."""
+    rows = np.concatenate([source, target])
+    variance = float(rows.var(axis=0, dtype=np.float64).sum())
+    return 0.25 / variance if variance > 0 else 1.0
+
+
+def head_of(kind: Kind, viewed: Viewed, **common: Any) -> Any:
+    """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`."""
+    from adrem.machines.discriminant import DiscriminantHead
+    from adrem.machines.linear import LinearHead
+
+    if kind.classifier == "discriminant":
+        return DiscriminantHead()
+    if kind.classifier == "rbf":
+        gamma = radial_gamma(viewed.source, viewed.target)
+        return LinearHead("hinge", RADIAL_C, kernel="rbf", gamma=gamma, **{**common, "device": "cpu"})
+    loss = "hinge" if kind.classifier == "hinge" else "log_loss"
+    norm = mean_squared_norm(viewed.source)
+    strengths = STRENGTHS if kind.strength is None else (kind.strength,)
+    return LinearHead(loss, [strength / norm for strength in strengths], fit_intercept=True, **common)
+
+
+# C of the kinds with an RBF kernel, and the strengths that cross-validation chooses from.
+RADIAL_C = 3.0
+STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)

@@ -1,0 +1,182 @@
+"""Seats: kinds that were fitted, with what they know of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.algorithm.em import EMOptions
+from adrem.algorithm.ensemble import Ensemble
+from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, nearest
+from adrem.algorithm.recorder import Member
+from adrem.algorithm.task import Task
+from adrem.base.validation import Domains
+from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
+from adrem.committee.views import Components, View, Viewed, components
+from adrem.committee.voters import (
+    DiscriminantMembers,
+    LinearMembers,
+    LinearProbabilities,
+    RadialMembers,
+    Shares,
+    Voter,
+    probabilities,
+    trees_of,
+    votes_of,
+)
+from adrem.machines.regularization import make_folds
+from adrem.runtime.progress import Ticker
+from adrem.runtime.seeds import as_integer
+from adrem.types import Matrix
+
+if TYPE_CHECKING:
+    from adrem.machines import Solution
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A kind after its fit.
+
+    `held_out` are its shares for source rows, by classifiers that were trained without them and without the target;
+    `members` is the share of its members that agree with its label, for each target row.
+    """
+
+    name: str
+    view: View
+    voter: Voter
+    home_accuracy: float
+    held_out: Shares
+    history: list[dict[str, Any]] = field(default_factory=list)
+    n_failed: int = 0
+    weight: float = 1.0
+
+    def shares(self, rows: Matrix) -> Shares:
+        """Return the shares of votes for rows of the target."""
+        return self.voter.shares(self.view.apply(rows))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all kinds share: the members, the number of iterations, and parameters of `LinearHead`."""
+
+    n_estimators: int
+    n_iter: int
+    n_jobs: int | None
+    head: dict[str, Any]
+    ticker: Callable[[], Ticker] = Ticker
+
+
+def fit_seat(
+    kind: Kind, domains: Domains, prior: NDArray[np.float64], settings: Settings, seed: np.random.SeedSequence
+) -> Seat:
+    """Fit a kind to two domains."""
+    viewed = kind.view(domains.X_source, domains.X_target)
+    if kind.classifier == "boosting":
+        return _fit_boosting(kind, domains, viewed, seed)
+    fold_seed, *member_seeds = seed.spawn(1 + settings.n_estimators)
+    seen = viewed
+    reduced = None
+    if kind.classifier == "discriminant":
+        reduced = components(viewed.source, viewed.target, fold_seed)
+        seen = Viewed(reduced.source, reduced.target, viewed.view)
+    head = head_of(kind, viewed, **settings.head)
+    adapts = kind.adapts and domains.adapts
+    domains = domains._replace(X_source=seen.source, X_target=seen.target if adapts else seen.target[:0])
+    rows = head.begin(domains, as_integer(fold_seed), _work(domains, settings, n_folds=head.n_folds))
+    task = Task(rows, prior, None, _mixing(kind, domains))
+    held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
+    members = _train(kind, task, rows.train_source(), settings, member_seeds)
+    voter = _voter(kind, task, members, reduced)
+    history = [{"kind": kind.name, "member": m, **entry} for m, own in enumerate(members) for entry in own.history]
+    return Seat(kind.name, viewed.view, voter, home_accuracy, held_out, history, sum(own.n_failed for own in members))
+
+
+def _work(domains: Domains, settings: Settings, n_folds: int) -> Any:
+    from adrem.machines import Work
+
+    n_members = settings.n_estimators if domains.adapts else 1
+    return Work(len(domains.classes), n_members, n_folds=n_folds, n_kept=n_members)
+
+
+def _mixing(kind: Kind, domains: Domains) -> Mixing | None:
+    n_target = domains.X_target.shape[0]
+    if not kind.with_neighbors or not 2 * DEFAULT_NEIGHBORS < n_target <= MAX_TARGET_ROWS:
+        return None
+    return Mixing(nearest(domains.X_target, DEFAULT_NEIGHBORS))
+
+
+def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
+    """Return the shares for source rows by classifiers of the source without them, and their accuracy."""
+    rows, n_source = task.rows, task.rows.n_source
+    counts = np.bincount(rows.labels[rows.weights > 0], minlength=len(task.prior))
+    shares = np.full((n_source, len(task.prior)), 1.0 / len(task.prior))
+    if counts.min() < 3:  # fewer than there are folds
+        return shares, float("nan")
+    labels = np.concatenate([rows.labels, np.zeros(rows.n_target, np.intp)])
+    weights = np.concatenate([rows.weights, np.zeros(rows.n_target)])
+    held = make_folds(labels, weights, seed)
+    solution = task.machine.solve(labels, np.where(held, 0.0, weights), rows.C, among=np.flatnonzero(weights > 0))
+    scores = task.machine.on_host(task.machine.scores(solution))
+    for own, out in zip(scores, held, strict=True):
+        part = own[out]
+        shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part]))
+    return shares, _accuracy(shares, rows.labels, rows.weights)
+
+
+def _accuracy(shares: Shares, labels: NDArray[np.intp], weights: NDArray[np.float64]) -> float:
+    """Return the mean accuracy over the classes."""
+    hits = np.bincount(labels, weights * (shares.argmax(axis=1) == labels), minlength=shares.shape[1])
+    return float(np.mean(hits / np.bincount(labels, weights, minlength=shares.shape[1])))
+
+
+def _train(
+    kind: Kind, task: Task, source: Solution, settings: Settings, seeds: list[np.random.SeedSequence]
+) -> list[Member]:
+    """Train the members; without a target, or for a classifier of the source, its classifier is the only one."""
+    if not task.rows.n_target:
+        own = tuple(array[0] for array in task.machine.weights(source))
+        return [Member(path=[own], n_failed=int(source.n_failed[0]))]
+    n_iter = min(settings.n_iter, DISCRIMINANT_ITERATIONS) if kind.classifier == "discriminant" else settings.n_iter
+    ensemble = Ensemble(task, source, EMOptions(n_iter))
+    with task.machine.guard():
+        return ensemble.members(seeds, settings.n_jobs, settings.ticker())
+
+
+def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | None) -> Voter:
+    arrays = [np.stack(own) for own in zip(*(member.path[-1] for member in members), strict=True)]
+    if reduced is not None:
+        return DiscriminantMembers(np.stack([reduced.lift(own) for own in arrays[0]]), *arrays[1:])
+    if kind.classifier == "rbf":
+        used = np.flatnonzero(np.any(arrays[0] != 0, axis=(0, 1)))
+        kernel: Any = getattr(task.machine, "kernel", None)
+        table = np.asarray(task.machine.table)
+        return RadialMembers(arrays[0][..., used], arrays[1], table[used], np.array([kernel.gamma]))
+    if kind.classifier == "logistic":
+        return LinearProbabilities(arrays[0][0], arrays[1][0])
+    return LinearMembers(arrays[0], arrays[1])
+
+
+def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.SeedSequence) -> Seat:
+    """Fit boosted trees to the source."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(random_state=as_integer(seed), early_stopping=False)
+    labels, weights = domains.labels, domains.weights
+    shares = np.full((len(labels), len(domains.classes)), 1.0 / len(domains.classes))
+    accuracy = float("nan")
+    if np.bincount(labels[weights > 0], minlength=len(domains.classes)).min() >= 3:
+        for held in make_folds(labels, weights, as_integer(seed)):
+            model.fit(viewed.source[~held], labels[~held], sample_weight=weights[~held])
+            shares[held] = trees_of(model).shares(viewed.source[held])
+        accuracy = _accuracy(shares, labels, weights)
+    model.fit(viewed.source, labels, sample_weight=weights)
+    return Seat(kind.name, viewed.view, trees_of(model), accuracy, shares)
+
+
+def weighted(seat: Seat, weight: float) -> Seat:
+    """Return the seat with a weight."""
+    return replace(seat, weight=weight)

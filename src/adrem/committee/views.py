@@ -1,0 +1,157 @@
+"""Views of the rows: how a kind sees them. A view is fitted to both domains, and applied to new rows of the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from adrem.machines.discriminant import unit_rows
+from adrem.machines.tables import stack
+from adrem.runtime.seeds import as_integer
+from adrem.types import FloatArray, Matrix
+
+# A column whose standard deviation is below this part of its largest value is constant.
+CONSTANT = 1e-9
+# Principal components of wide rows that the discriminant sees.
+MAX_COMPONENTS = 512
+
+
+@dataclass(frozen=True)
+class View:
+    """What is done to rows, in this order. Sparse rows stay sparse, so `shift` and `center` are zero for them.
+
+    `root` takes the square root of every value, `shift` is subtracted, `factor` multiplies the columns, `unit` gives
+    every row the length one, and `center` is subtracted: of source rows their own mean, where a kind asks for it.
+    """
+
+    root: bool = False
+    shift: FloatArray | None = None
+    factor: FloatArray | None = None
+    unit: bool = False
+    center: FloatArray | None = None
+
+    def apply(self, rows: Matrix) -> Matrix:
+        """Return rows of the target as the kind sees them."""
+        if self.root:
+            rows = np.sqrt(np.maximum(rows, 0.0))
+        if self.shift is not None:
+            rows = rows - self.shift.astype(rows.dtype)
+        if self.factor is not None:
+            rows = _times(rows, self.factor)
+        if self.unit:
+            rows = _unit(rows)
+        return rows if self.center is None else rows - self.center.astype(rows.dtype)
+
+
+class Viewed(NamedTuple):
+    """The rows of both domains as a kind sees them, and the view."""
+
+    source: Matrix
+    target: Matrix
+    view: View
+
+
+def as_given(source: Matrix, target: Matrix) -> Viewed:
+    """The rows as they are."""
+    return Viewed(source, target, View())
+
+
+def scaled(source: Matrix, target: Matrix) -> Viewed:
+    """Columns of mean zero and standard deviation one over both domains; sparse columns keep their mean."""
+    shift, deviation = _mean_and_deviation(stack([source, target]))
+    factor = np.divide(1.0, deviation, out=np.ones_like(deviation), where=deviation > 0)
+    return _seen(source, target, View(shift=None if sp.issparse(source) else shift, factor=factor))
+
+
+def unit(source: Matrix, target: Matrix) -> Viewed:
+    """Rows of unit length."""
+    return _seen(source, target, View(unit=True))
+
+
+def scaled_unit(source: Matrix, target: Matrix) -> Viewed:
+    """Scaled rows, of unit length."""
+    return _seen(source, target, replace(scaled(source, target).view, unit=True))
+
+
+def centered_unit(source: Matrix, target: Matrix) -> Viewed:
+    """Rows of unit length, each domain with mean zero; the square root is taken first where no value is negative."""
+    if min(source.min(), target.min()) >= 0:
+        view = View(root=True, unit=True)
+    else:
+        view = replace(scaled(source, target).view, unit=True)
+    seen = _seen(source, target, view)
+    if not seen.target.shape[0]:
+        return seen
+    center = seen.target.mean(axis=0)
+    return Viewed(seen.source - seen.source.mean(axis=0), seen.target - center, replace(view, center=center))
+
+
+def rare_words(source: Matrix, target: Matrix) -> Viewed:
+    """Counts of words weighted by their inverse document frequency, in rows of unit length."""
+    both = stack([source, target])
+    n_rows_with = np.bincount(both.indices[both.data != 0], minlength=both.shape[1])
+    idf = np.log((1.0 + both.shape[0]) / (1.0 + n_rows_with)) + 1.0
+    return _seen(source, target, View(root=bool(both.min() >= 0), factor=idf, unit=True))
+
+
+def _seen(source: Matrix, target: Matrix, view: View) -> Viewed:
+    return Viewed(view.apply(source), view.apply(target), view)
+
+
+def _mean_and_deviation(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if not sp.issparse(rows):
+        mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
+        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        return mean, np.where(deviation > CONSTANT * largest, deviation, 0.0)
+    mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
+    squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
+    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
+
+
+def _times(rows: Matrix, factor: FloatArray) -> Matrix:
+    """Multiply columns; sparse rows stay sparse."""
+    if not sp.issparse(rows):
+        return rows * factor.astype(rows.dtype)
+    scaled_data = rows.data * factor.astype(rows.dtype)[rows.indices]
+    return sp.csr_array((scaled_data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _unit(rows: Matrix) -> Matrix:
+    if not sp.issparse(rows):
+        return unit_rows(rows)
+    squares = np.asarray(rows.multiply(rows).sum(axis=1, dtype=np.float64)).ravel()
+    factors = np.divide(1.0, np.sqrt(squares), out=np.ones_like(squares), where=squares > 0)
+    data = rows.data * np.repeat(factors, np.diff(rows.indptr)).astype(rows.dtype)
+    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+class Components(NamedTuple):
+    """Coordinates of the rows of both domains in the principal components of both, and the components."""
+
+    source: FloatArray
+    target: FloatArray
+    basis: FloatArray | None
+
+    def lift(self, directions: FloatArray) -> FloatArray:
+        """Return directions among the components as directions among the features."""
+        return directions if self.basis is None else self.basis @ directions
+
+
+def components(source: FloatArray, target: FloatArray, seed: np.random.SeedSequence) -> Components:
+    """Return the coordinates of dense rows in their principal components; few columns stay as they are."""
+    n_source, n_features = source.shape
+    n_rows = n_source + len(target)
+    if min(n_features, n_rows) <= MAX_COMPONENTS and n_features <= 2 * MAX_COMPONENTS:
+        return Components(source, target, None)
+    rows = np.concatenate([source, target])
+    n_components = min(MAX_COMPONENTS, n_rows - 1, n_features)
+    basis = randomized_svd(
+        rows - rows.mean(axis=0), n_components, n_iter=2, random_state=as_integer(seed), flip_sign=False
+    )[2].T
+    found = rows @ basis
+    return Components(found[:n_source], found[n_source:], basis)

@@ -1,0 +1,164 @@
+"""Voters: what a kind has learnt, as plain arrays, and its share of votes for every class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from adrem.algorithm.voting import tally
+from adrem.base.scoring import by_class, member_scores
+from adrem.machines.discriminant import cosines
+from adrem.types import FloatArray, Matrix
+
+Shares = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Voter:
+    """Gives the shares of votes for rows as its kind sees them (rows x classes; each row sums to one)."""
+
+    form: ClassVar[str]
+
+    def shares(self, rows: Matrix) -> Shares:
+        """Return the shares of votes."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a model file holds."""
+        return dict(vars(self))
+
+
+class Members(Voter):
+    """Several classifiers, each with one vote; their mean score breaks ties."""
+
+    def scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        """Yield the scores of each member (rows x problems)."""
+        raise NotImplementedError
+
+    def shares(self, rows: Matrix) -> Shares:
+        return votes_of(self.scores(rows))
+
+
+def votes_of(scores: Iterator[FloatArray]) -> Shares:
+    """Return the shares of the votes of members, with their mean confidence as a tie-break."""
+    ballots = tally(scores).ballots
+    return np.asarray(ballots / ballots.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class LinearMembers(Members):
+    """Linear classifiers: coefficients (members x problems x features) and intercepts."""
+
+    form = "linear"
+    coef: FloatArray
+    intercept: FloatArray
+
+    def scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        return member_scores(rows, self.coef, self.intercept)
+
+
+@dataclass(frozen=True)
+class RadialMembers(Members):
+    """Classifiers by an RBF kernel: multiples of the rows of the fit, the support vectors."""
+
+    form = "rbf"
+    coef: FloatArray
+    intercept: FloatArray
+    vectors: FloatArray
+    gamma: FloatArray
+
+    def scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        from adrem.machines.kernel import Kernel
+
+        return member_scores(rows, self.coef, self.intercept, Kernel("rbf", float(self.gamma[0])), self.vectors)
+
+
+@dataclass(frozen=True)
+class DiscriminantMembers(Members):
+    """Discriminants: directions (members x features x directions), centers and class means."""
+
+    form = "discriminant"
+    directions: FloatArray
+    center: FloatArray
+    means: FloatArray
+
+    def scores(self, rows: Matrix) -> Iterator[FloatArray]:
+        return (cosines(rows, *own) for own in zip(self.directions, self.center, self.means, strict=True))
+
+
+@dataclass(frozen=True)
+class LinearProbabilities(Voter):
+    """One logistic classifier, which votes by its probabilities."""
+
+    form = "logistic"
+    coef: FloatArray
+    intercept: FloatArray
+
+    def shares(self, rows: Matrix) -> Shares:
+        return probabilities(np.asarray(rows @ self.coef.T + self.intercept))
+
+
+def probabilities(scores: FloatArray) -> Shares:
+    """Return probabilities of the classes by the scores of one-vs-rest logistic classifiers (rows x problems)."""
+    if scores.shape[1] == 1:
+        positive = expit(scores.astype(np.float64))
+        return np.concatenate([1.0 - positive, positive], axis=1)
+    own = expit(by_class(scores))
+    return np.asarray(own / np.maximum(own.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True)
+class Trees(Voter):
+    """Boosted trees as arrays: the nodes of all trees one after another, and where each tree begins.
+
+    Children are positions of nodes; a leaf is its own child. Trees come in rounds, one for each score.
+    """
+
+    form = "trees"
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: NDArray[np.float64]
+    roots: NDArray[np.int32]
+    baseline: NDArray[np.float64]
+
+    def shares(self, rows: Matrix) -> Shares:
+        scores = np.tile(self.baseline, (len(rows), 1))
+        at = np.arange(len(rows))
+        for tree, root in enumerate(self.roots.tolist()):
+            node = np.full(len(rows), root)
+            while True:
+                goes_left = rows[at, self.feature[node]] <= self.threshold[node]
+                after = np.where(goes_left, self.left[node], self.right[node])
+                if np.array_equal(after, node):
+                    break
+                node = after
+            scores[:, tree % len(self.baseline)] += self.value[node]
+        return probabilities(scores) if len(self.baseline) == 1 else np.asarray(softmax(scores, axis=1))
+
+
+def trees_of(model: Any) -> Trees:
+    """Return a fitted `HistGradientBoostingClassifier` as arrays."""
+    nodes = [tree.nodes for round_ in model._predictors for tree in round_]
+    roots = np.cumsum([0, *(len(own) for own in nodes[:-1])])
+    joined = {name: np.concatenate([own[name] for own in nodes]) for name in nodes[0].dtype.names}
+    shift = np.repeat(roots, [len(own) for own in nodes])
+    is_leaf, here = joined["is_leaf"].astype(bool), np.arange(len(shift))
+    return Trees(
+        np.where(is_leaf, 0, joined["feature_idx"]).astype(np.int32),
+        np.where(is_leaf, 0.0, joined["num_threshold"]).astype(np.float64),
+        np.where(is_leaf, here, joined["left"] + shift).astype(np.int32),
+        np.where(is_leaf, here, joined["right"] + shift).astype(np.int32),
+        np.where(is_leaf, joined["value"], 0.0).astype(np.float64),
+        roots.astype(np.int32),
+        np.ravel(model._baseline_prediction).astype(np.float64),
+    )
+
+
+VOTERS = {own.form: own for own in (LinearMembers, RadialMembers, DiscriminantMembers, LinearProbabilities, Trees)}
