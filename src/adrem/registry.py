@@ -43,6 +43,9 @@ ARRAYS: Mapping[str, Array] = {
     "source_weight_": Array((None,)),
     "dropout_": Array(("features",)),
     "pivots_": Array((None,), "positions"),
+    "home_accuracy_": Array(("kinds",)),
+    "agreement_": Array(("kinds", "kinds")),
+    "row_agreement_": Array(("target",)),
 }
 # How a value is made from what JSON has of it.
 VALUES: Mapping[str, Callable[[Any], Any]] = {
@@ -55,19 +58,23 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "history_": lambda entries: [dict(entry) for entry in entries],
     "termination_": lambda reasons: [str(reason) for reason in reasons],
     "termination_condition_": str,
+    "kinds_": lambda names: [str(name) for name in names],
+    "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
+    "temperature_": float,
 }
 
 
 class Saved(NamedTuple):
     """The fitted attributes that a model file holds: those of `ARRAYS`, and those of `VALUES` in its header.
 
-    `added` values are missing from files of earlier versions.
+    `added` values are missing from files of earlier versions. With `parts` a file holds what `pack_parts` returns too.
     """
 
     arrays: tuple[str, ...] = LINEAR
     optional: tuple[str, ...] = ()
     values: tuple[str, ...] = ("C_",)
     added: tuple[str, ...] = ()
+    parts: bool = False
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -143,12 +150,30 @@ ADREM = Estimator(
         ("termination_", "neighbors_"),
     ),
 )
+COMMITTEE = Estimator(
+    "adrem:Committee",
+    Saved(
+        (*LINEAR, "vote_share_", "agreement_", "row_agreement_"),
+        ("class_prior_", "class_prior_check_", "home_accuracy_"),
+        ("C_", "history_", "kinds_", "left_out_", "temperature_"),
+        parts=True,
+    ),
+)
 SOURCE = Estimator("adrem.baselines:SourceOnly")
 FLDA = Estimator("adrem.baselines:FLDA", Saved((*LINEAR, "dropout_")))
 AUTO_CANDIDATES = ("hinge", "log_loss", "intercept", "neighbors", "source alone")
 LOG_LOSS = {"loss": "log_loss"}
 
 DECLARATIONS = (
+    Declaration("committee", "Committee", COMMITTEE, {}, Benchmark(once=False)),
+    Declaration(
+        "committee-distilled",
+        "Committee, distilled",
+        COMMITTEE,
+        {"distill": True},
+        Benchmark(once=False),
+        on_command_line=False,
+    ),
     Declaration("adrem", "Ad-REM", ADREM),
     Declaration(
         "auto", "Ad-REM, chosen without labels", Estimator("adrem:AdREMCV", None), {"candidates": AUTO_CANDIDATES}

@@ -98,6 +98,35 @@ class DomainHooks(BaseEstimator):
         """
         return {}
 
+    def pack_parts(self) -> tuple[Any, dict[str, NDArray[Any]]]:
+        """Return what a model file holds besides attributes: values that JSON can hold, and arrays by name.
+
+        Returns
+        -------
+        values : object
+            None if there is nothing else.
+        arrays : dict of str to ndarray
+            Arrays of numbers.
+        """
+        return None, {}
+
+    def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
+        """Set what `pack_parts` returned, as it was read from a file that nobody needs to trust.
+
+        Parameters
+        ----------
+        values : object
+            The values.
+        arrays : dict of str to ndarray
+            The arrays.
+
+        Raises
+        ------
+        ValueError
+            If they do not fit together.
+        """
+        raise NotImplementedError
+
     def _scores_by_class(self, rows: Matrix) -> NDArray[np.float64]:
         scores = np.asarray(self.decide_rows(rows))
         return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores

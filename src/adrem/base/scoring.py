@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_expit, softmax
 
 from adrem.runtime.memory import by_blocks
 from adrem.types import FloatArray, Matrix
@@ -38,3 +39,8 @@ def by_class(scores: FloatArray) -> NDArray[np.float64]:
     """Return a score for every class; for two classes the one score counts for the second and against the first."""
     double: NDArray[np.float64] = scores.astype(np.float64, copy=False)
     return np.concatenate([-double, double], axis=1) if double.shape[1] == 1 else double
+
+
+def normalized_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logistic function of the scores, normalized over the classes."""
+    return np.asarray(softmax(log_expit(by_class(scores)), axis=1))

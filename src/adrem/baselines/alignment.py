@@ -19,8 +19,9 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.base.parameters import read_candidates
+from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
-from adrem.baselines.base import LinearBaseline, Loss, normalized_shares
+from adrem.baselines.base import LinearBaseline, Loss
 from adrem.baselines.span import RowSpace
 from adrem.runtime.memory import by_blocks, check_room
 from adrem.types import Matrix

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
-from adrem.base.scoring import by_class
+from adrem.base.scoring import by_class, normalized_shares
 from adrem.base.validation import Domains
 from adrem.exceptions import InvalidDataError
 from adrem.runtime.memory import by_blocks
@@ -63,11 +62,6 @@ class Baseline(DomainClassifier):
 
     def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
         return normalized_shares(self._scores(rows))
-
-
-def normalized_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logistic function of the scores, normalized over the classes."""
-    return np.asarray(softmax(log_expit(by_class(scores)), axis=1))
 
 
 def check_norms(rows: Matrix) -> None:

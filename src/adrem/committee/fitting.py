@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.parameters import read_prior
 from adrem.base.validation import Domains
 from adrem.committee import views
@@ -18,6 +19,7 @@ from adrem.committee.shares import estimate_shares, is_estimable
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import stack
+from adrem.runtime.memory import blocks_of
 from adrem.runtime.seeds import as_integer
 
 Array = NDArray[np.float64]
@@ -27,6 +29,7 @@ COMPETENT_PART = 0.5
 STANDARD_ERRORS = 2.0
 # Shares that differ by no more than this part of the largest count as equal.
 EQUAL_WITHIN = 0.5
+OPTIONAL = ("class_prior_check_", "home_accuracy_")
 TINY = 1e-12
 
 
@@ -50,12 +53,16 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
     model.class_prior_ = prior
-    if hasattr(model, "class_prior_check_"):
-        del model.class_prior_check_
+    for name in OPTIONAL:
+        if hasattr(model, name):  # of an earlier fit
+            delattr(model, name)
     if estimate is not None:
         model.class_prior_check_ = estimate
     _keep(model, domains)
     _keep_linear(model, domains, linear_seed)
+    if model.distill:
+        model.transduction_ = model.classes_[model.label_blocks(domains.X_target)]
+        model.temperature_ = 1.0
 
 
 def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, str]]:
@@ -120,18 +127,20 @@ def _keep(model: Any, domains: Domains) -> None:
     model.classes_ = domains.classes
     seats: list[Seat] = model.seats_
     model.kinds_ = [seat.name for seat in seats]
-    model.home_accuracy_ = np.array([seat.home_accuracy for seat in seats])
+    accuracies = np.array([seat.home_accuracy for seat in seats])
+    if not np.isnan(accuracies).any():
+        model.home_accuracy_ = accuracies
     model.history_ = [entry for seat in seats for entry in seat.history]
     model.temperature_ = _temperature(np.mean([seat.held_out for seat in seats], axis=0), domains)
     n_classes = len(domains.classes)
-    labels = np.zeros(0, np.intp)
-    model.vote_share_ = np.zeros((0, n_classes))
+    labels, model.vote_share_ = np.zeros(0, np.intp), np.zeros((0, n_classes))
     winners = np.zeros((len(seats), 0), np.intp)
     if domains.adapts:
-        labels = model.label_blocks(domains.X_target)
-        own = [seat.shares(domains.X_target) for seat in seats]
+        blocks = blocks_of(domains.X_target, BYTES_PER_SCORE * n_classes)  # as in predict, so that ties break alike
+        parts = [np.stack([seat.shares(rows) for seat in seats]) for rows in blocks]
+        own = np.concatenate(parts, axis=1)
         model.vote_share_ = np.asarray(sum(seat.weight * part for seat, part in zip(seats, own, strict=True)))
-        winners = np.stack([part.argmax(axis=1) for part in own])
+        labels, winners = model.vote_share_.argmax(axis=1), own.argmax(axis=2)
     model.transduction_ = domains.classes[labels]
     model.row_agreement_ = np.mean(winners == labels, axis=0)
     model.agreement_ = (

@@ -54,6 +54,7 @@ KINDS = {
         Kind("rare words", views.rare_words, "hinge"),
         Kind("rbf", views.scaled, "rbf", with_neighbors=True),
         Kind("rbf, unit rows", views.unit, "rbf", with_neighbors=True),
+        Kind("rbf, by domain", views.by_domain_unit, "rbf", with_neighbors=True),
         Kind("discriminant", views.scaled_unit, "discriminant", with_neighbors=True),
         Kind("discriminant, centered", views.centered_unit, "discriminant", with_neighbors=True),
         Kind("source", views.scaled, "logistic"),

@@ -166,14 +166,15 @@ def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.
 
     model = HistGradientBoostingClassifier(random_state=as_integer(seed), early_stopping=False)
     labels, weights = domains.labels, domains.weights
+    are_equal = np.ptp(weights) == 0  # fits with weights take several times as long
     shares = np.full((len(labels), len(domains.classes)), 1.0 / len(domains.classes))
     accuracy = float("nan")
     if np.bincount(labels[weights > 0], minlength=len(domains.classes)).min() >= 3:
         for held in make_folds(labels, weights, as_integer(seed)):
-            model.fit(viewed.source[~held], labels[~held], sample_weight=weights[~held])
+            model.fit(viewed.source[~held], labels[~held], sample_weight=None if are_equal else weights[~held])
             shares[held] = trees_of(model).shares(viewed.source[held])
         accuracy = _accuracy(shares, labels, weights)
-    model.fit(viewed.source, labels, sample_weight=weights)
+    model.fit(viewed.source, labels, sample_weight=None if are_equal else weights)
     return Seat(kind.name, viewed.view, trees_of(model), accuracy, shares)
 
 

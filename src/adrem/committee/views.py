@@ -78,6 +78,15 @@ def scaled_unit(source: Matrix, target: Matrix) -> Viewed:
     return _seen(source, target, replace(scaled(source, target).view, unit=True))
 
 
+def by_domain_unit(source: Matrix, target: Matrix) -> Viewed:
+    """Each domain scaled by itself, in rows of unit length."""
+    if not target.shape[0]:
+        return scaled_unit(source, target)
+    own = [scaled(rows, rows[:0]) for rows in (source, target)]
+    views = [replace(each.view, unit=True) for each in own]
+    return Viewed(views[0].apply(source), views[1].apply(target), views[1])
+
+
 def centered_unit(source: Matrix, target: Matrix) -> Viewed:
     """Rows of unit length, each domain with mean zero; the square root is taken first where no value is negative."""
     if min(source.min(), target.min()) >= 0:

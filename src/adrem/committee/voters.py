@@ -24,6 +24,10 @@ class Voter:
 
     form: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for name, array in vars(self).items():  # as a file holds them: the rounding of products depends on the layout
+            object.__setattr__(self, name, np.ascontiguousarray(array))
+
     def shares(self, rows: Matrix) -> Shares:
         """Return the shares of votes."""
         raise NotImplementedError
@@ -33,6 +37,7 @@ class Voter:
         return dict(vars(self))
 
 
+@dataclass(frozen=True)
 class Members(Voter):
     """Several classifiers, each with one vote; their mean score breaks ties."""
 

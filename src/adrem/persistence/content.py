@@ -18,6 +18,7 @@ from adrem.registry import ARRAYS, VALUES, Saved, find_estimator
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
+PARTS = "parts"  # key of the header, and prefix of arrays, of what a model holds besides attributes
 DO_NOT_FIT = "The model file's arrays do not fit together: it is damaged."
 
 
@@ -44,8 +45,21 @@ def pack(model: Any) -> tuple[Header, Arrays]:
     _check_complete(model, arrays, saved)
     header = common_header(model, [name for name in arrays if getattr(model, name).dtype == object])
     if is_declared:
-        return {**header, **{name: as_scalar(getattr(model, name, None)) for name in saved.header}}, arrays
+        header |= {name: as_scalar(getattr(model, name, None)) for name in saved.header}
+        return _with_parts(model, header, arrays) if saved.parts else (header, arrays)
     return {**header, "module": type(model).__module__, "attributes": _attributes_of(model, saved, arrays)}, arrays
+
+
+def _with_parts(model: Any, header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
+    values, own = model.pack_parts()
+    return {**header, PARTS: values}, arrays | {f"{PARTS}_{name}": array for name, array in own.items()}
+
+
+def _take_parts(header: Header, arrays: Arrays) -> tuple[Any, Arrays]:
+    """Take what a model holds besides attributes out of the header and the arrays."""
+    prefix = f"{PARTS}_"
+    names = [name for name in arrays if name.startswith(prefix)]
+    return header.pop(PARTS, None), {name.removeprefix(prefix): arrays.pop(name) for name in names}
 
 
 def _attributes_of(model: Any, saved: Saved, arrays: Arrays) -> dict[str, Any]:
@@ -58,9 +72,22 @@ def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) ->
     """Return the model of a header and arrays, checked in every way that does not need its rows."""
     cls = class_of(header, trusted_modules)
     saved = saved_of(cls)
+    parts = _take_parts(header, arrays) if saved.parts else None
     _check_content(header, arrays, saved)
     model: Any = cls(**params_from_header(header))
     model.validate_params()
+    _set_attributes(model, header, arrays, saved)
+    model.n_features_in_ = int(header["n_features_in_"])
+    if header["feature_names_in_"] is not None:
+        model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
+    if model.without_rows() or not 0 < getattr(model, "C_", 1.0) < np.inf or not fits_together(model):
+        raise UnreadableModelError(DO_NOT_FIT)
+    if parts is not None:
+        model.restore_parts(*parts)
+    return model
+
+
+def _set_attributes(model: Any, header: Header, arrays: Arrays, saved: Saved) -> None:
     for name, array in arrays.items():
         was_object = _is_labels(name) and name in header["objects"] and array.dtype.kind == "U"
         setattr(model, name, array.astype(object) if was_object else array)
@@ -69,12 +96,6 @@ def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) ->
             setattr(model, name, VALUES[name](header[name]))
     for name, value in header.get("attributes", {}).items():
         setattr(model, name, value)
-    model.n_features_in_ = int(header["n_features_in_"])
-    if header["feature_names_in_"] is not None:
-        model.feature_names_in_ = np.array(header["feature_names_in_"], dtype=object)
-    if model.without_rows() or not 0 < getattr(model, "C_", 1.0) < np.inf or not fits_together(model):
-        raise UnreadableModelError(DO_NOT_FIT)
-    return model
 
 
 def _check_content(header: Header, arrays: Arrays, saved: Saved) -> None:

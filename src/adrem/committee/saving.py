@@ -1,0 +1,108 @@
+"""Seats as plain values and arrays, and back: what a model file holds of a committee."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.committee.seats import Seat
+from adrem.committee.views import View
+from adrem.committee.voters import VOTERS, Trees, Voter
+from adrem.exceptions import InvalidDataError
+
+Arrays = dict[str, NDArray[Any]]
+VIEW_ARRAYS = ("shift", "factor", "center")
+# The lengths of the arrays of each form of voter: -1 and -2 are any, but the same within a voter.
+SHAPES: dict[str, dict[str, tuple[Any, ...]]] = {
+    "linear": {"coef": (-1, "problems", "features"), "intercept": (-1, "problems")},
+    "rbf": {
+        "coef": (-1, "problems", -2), "intercept": (-1, "problems"), "vectors": (-2, "features"), "gamma": (1,),
+    },
+    "discriminant": {"directions": (-1, "features", -2), "center": (-1, -2), "means": (-1, "classes", -2)},
+    "logistic": {"coef": ("problems", "features"), "intercept": ("problems",)},
+    "trees": {
+        "feature": (-1,), "threshold": (-1,), "left": (-1,), "right": (-1,), "value": (-1,), "roots": (-2,),
+        "baseline": ("problems",),
+    },
+}  # fmt: skip
+POSITIONS = ("feature", "left", "right", "roots")
+
+
+def pack_seats(seats: list[Seat]) -> tuple[list[dict[str, Any]], Arrays]:
+    """Return the seats as values that JSON can hold, and arrays by name."""
+    values: list[dict[str, Any]] = []
+    arrays: Arrays = {}
+    for k, seat in enumerate(seats):
+        view = {f"view_{name}": getattr(seat.view, name) for name in VIEW_ARRAYS}
+        own = {**view, **seat.voter.arrays()}
+        arrays |= {f"{k}_{name}": array for name, array in own.items() if array is not None}
+        flags = {"root": seat.view.root, "unit": seat.view.unit}
+        values.append({"name": seat.name, "form": seat.voter.form, "weight": seat.weight, **flags})
+    return values, arrays
+
+
+def restore_seats(values: Any, arrays: Arrays, n_classes: int, n_features: int) -> list[Seat]:
+    """Return the seats that were read from a file; raise if anything does not fit."""
+    lengths = {"classes": n_classes, "problems": 1 if n_classes == 2 else n_classes, "features": n_features}
+    seats, used = [], set()
+    for k, own in enumerate(values):
+        prefix = f"{k}_"
+        mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        used |= {prefix + name for name in mine}
+        seats.append(_seat(own, mine, lengths))
+    if used != set(arrays):
+        raise InvalidDataError("There are arrays of no seat.")
+    return seats
+
+
+def _seat(values: dict[str, Any], arrays: Arrays, lengths: dict[str, int]) -> Seat:
+    view = {name: arrays.pop(f"view_{name}", None) for name in VIEW_ARRAYS}
+    for array in view.values():
+        if array is not None:
+            _check(array, (lengths["features"],), lengths, {})
+    own = View(root=bool(values["root"]), unit=bool(values["unit"]), **view)
+    voter = _voter(str(values["form"]), arrays, lengths)
+    weight = float(values["weight"])
+    if not 0 < weight <= 1:
+        raise InvalidDataError("The weight of a seat is not a share.")
+    return Seat(str(values["name"]), own, voter, float("nan"), np.zeros((0, lengths["classes"])), weight=weight)
+
+
+def _voter(form: str, arrays: Arrays, lengths: dict[str, int]) -> Voter:
+    shapes = SHAPES[form]
+    if set(arrays) != set(shapes):
+        raise InvalidDataError("A voter has other arrays.")
+    free: dict[int, int] = {}
+    for name, shape in shapes.items():
+        _check(arrays[name], shape, lengths, free, kind="i" if name in POSITIONS else "f")
+    voter = VOTERS[form](**{field.name: arrays[field.name] for field in fields(VOTERS[form])})
+    if isinstance(voter, Trees):
+        _check_trees(voter, lengths["features"])
+    return voter
+
+
+def _check(
+    array: NDArray[Any], shape: tuple[Any, ...], lengths: dict[str, int], free: dict[int, int], kind: str = "f"
+) -> None:
+    """Raise unless an array holds finite numbers of a kind and has a shape."""
+    wanted = [lengths[n] if isinstance(n, str) else n for n in shape]
+    if array.ndim != len(wanted) or array.dtype.kind != kind or not array.size or not np.isfinite(array).all():
+        raise InvalidDataError("An array of a seat does not hold finite numbers.")
+    for n, length in zip(wanted, array.shape, strict=True):
+        if length != (free.setdefault(n, length) if n < 0 else n):
+            raise InvalidDataError("The arrays of a seat do not fit together.")
+
+
+def _check_trees(trees: Trees, n_features: int) -> None:
+    """Raise unless every path through the trees ends: the children of a node come after it, a leaf is its own child."""
+    here = np.arange(len(trees.feature))
+    is_leaf = (trees.left == here) & (trees.right == here)
+    inside = np.maximum(trees.left, trees.right) < len(here)
+    ends = is_leaf | (np.minimum(trees.left, trees.right) > here)
+    starts = (trees.roots >= 0) & (trees.roots < len(here))
+    columns = (trees.feature >= 0) & (trees.feature < n_features)
+    if not all(bool(fine.all()) for fine in (inside, ends, starts, columns)):
+        raise InvalidDataError("The trees of a seat are not trees.")
