@@ -62,7 +62,7 @@ KINDS = {
     )
 }
 FEW = ("margin", "log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source", "boosting")
-MANY = ("log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source")
+MANY = ("rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered", "source")
 SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source")
 
 
@@ -75,7 +75,7 @@ def usual_kinds(source: Matrix, n_rows: int, n_classes: int, memory_limit: int) 
     if source.shape[1] * n_classes > MAX_BOOSTED and "boosting" in names:
         left_out["boosting"] = f"columns times classes are more than {MAX_BOOSTED}"
     if n_rows**2 * source.dtype.itemsize > memory_limit:
-        for name in ("rbf", "rbf, unit rows"):
+        for name in (name for name in names if KINDS[name].classifier == "rbf"):
             left_out[name] = "the matrix of similarities would take more than memory_limit"
     return [name for name in names if name not in left_out], left_out
 
