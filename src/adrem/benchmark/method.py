@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adrem.datasets import DomainPair
 from adrem.exceptions import ParameterError
 from adrem.registry import import_class
+from adrem.types import Matrix
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Method:
     title : str
         Name to show.
     make : callable
-        Returns its estimator for a seed, with ``fit(X, y, X_target=...)`` and ``transduction_``.
+        Returns its estimator for a seed, with ``fit(X, y, X_target=...)`` and ``transduction_``. Tables with
+        held-out rows need ``predict`` instead.
     published : tuple of str, default=()
         Names of the method in published tables.
     once : bool, default=False
@@ -47,10 +49,13 @@ class Method:
     once: bool = False
     version: int = 1
 
-    def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
-        """Return labels of the target of a pair and the fitted estimator; target labels are not read."""
+    def label(self, data: DomainPair, seed: int, X_held: Matrix | None = None) -> tuple[NDArray[Any], Any]:
+        """Return labels and the fitted estimator; target labels are not read.
+
+        They are labels of the target, or of other rows of its domain if those are given.
+        """
         model = self.make(seed).fit(data.X_source, data.y_source, X_target=data.X_target)
-        return model.transduction_, model
+        return (model.transduction_ if X_held is None else model.predict(X_held)), model
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the labels depend on, except the seed."""

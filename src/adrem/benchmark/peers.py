@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from adrem.benchmark.method import Method
 from adrem.datasets import DomainPair
 from adrem.exceptions import MethodFailedError, ParameterError
+from adrem.types import Matrix
 
 PREFIX = "skada:"
 TIME_LIMIT = 60.0  # seconds for fit and predict
@@ -44,10 +45,10 @@ class Peer(Method):
     time_limit: float = TIME_LIMIT
     memory_limit: int = MEMORY_LIMIT
 
-    def label(self, data: DomainPair, seed: int) -> tuple[NDArray[Any], Any]:
-        """Return labels for the target, and the time and memory that they took."""
+    def label(self, data: DomainPair, seed: int, X_held: Matrix | None = None) -> tuple[NDArray[Any], Any]:
+        """Return labels for the target or for the held-out rows, and the time and memory that they took."""
         codes = np.unique(data.y_source, return_inverse=True)
-        task = (self.name.removeprefix(PREFIX), data.X_source, codes[1], data.X_target, seed)
+        task = (self.name.removeprefix(PREFIX), data.X_source, codes[1], data.X_target, seed, X_held)
         labels, usage = _run_process(task, self.time_limit, self.memory_limit)
         return codes[0][labels], usage
 
@@ -131,7 +132,9 @@ def serve(time_limit: float, memory_limit: int) -> None:
         pickle.dump(outcome, answer)
 
 
-def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tuple[NDArray[np.intp], Usage]:
+def _label(
+    name: str, X_source: Any, codes: Any, X_target: Any, seed: int, X_held: Any
+) -> tuple[NDArray[np.intp], Usage]:
     import skada
 
     np.random.seed(seed)  # noqa: NPY002 - skada draws from numpy's global state
@@ -144,7 +147,8 @@ def _label(name: str, X_source: Any, codes: Any, X_target: Any, seed: int) -> tu
         warnings.simplefilter("ignore")
         model = getattr(skada, name)()
         model.fit(rows, y, sample_domain=domain)
-        labels = np.asarray(model.predict(rows[len(codes) :], sample_domain=domain[len(codes) :]), dtype=np.intp)
+        scored = rows[len(codes) :] if X_held is None else X_held
+        labels = np.asarray(model.predict(scored, sample_domain=np.full(scored.shape[0], -2)), dtype=np.intp)
     return labels, Usage(perf_counter() - begin, _peak_memory())
 
 

@@ -1,4 +1,4 @@
-"""Protocols: the data set, the scaling, the drawn rows and the repetitions of each table of the paper."""
+"""Protocols: the data set, the scaling, the drawn rows and the repetitions of each table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adrem.benchmark.draws import Draw
+from adrem.benchmark.draws import Draw, Trial, hold_out
 from adrem.benchmark.method import Method
 from adrem.datasets import DataSet, DomainPair
 from adrem.datasets.loading import make_preprocessing
@@ -22,7 +22,7 @@ ALL_ROWS = Draw()
 
 @dataclass(frozen=True)
 class Protocol:
-    """One table of the paper with one kind of features.
+    """One table with one kind of features.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class Protocol:
     data : str
         Name of the data set, as in `adrem.datasets.load`.
     scaling : tuple of str
-        Steps applied to the drawn rows: ``rectify``, ``row-sum``, ``joint-std`` or ``domain-standard``.
+        Steps applied to the drawn rows: ``rectify``, ``row-sum``, ``joint-std``, ``domain-standard`` or
+        ``joint-standard``.
     pairs : tuple of str
         Pairs of a source and a target, such as ``A-W``.
     repeats : int
@@ -42,6 +43,9 @@ class Protocol:
         Which rows a repetition takes.
     methods : tuple of str, default=("source-svm", "source-lr", "adrem-svm", "adrem-lr")
         Names of the methods that are run by default.
+    held_out : float, default=0
+        Share of the rows of each class of each domain that methods are not fitted to. They are scored on those of the
+        target; at 0, on the target that they are fitted to. The scaling is fitted to all drawn rows, held out or not.
 
     See Also
     --------
@@ -57,6 +61,7 @@ class Protocol:
     repeats: int
     draw: Draw = ALL_ROWS
     methods: tuple[str, ...] = DEFAULT_METHODS
+    held_out: float = 0.0
 
     @property
     def name(self) -> str:
@@ -65,7 +70,7 @@ class Protocol:
 
     def repeats_of(self, method: Method) -> int:
         """Return how often to run a method on each pair: once if only the folds would differ."""
-        return 1 if method.once and self.draw == ALL_ROWS else self.repeats
+        return 1 if method.once and self.draw == ALL_ROWS and not self.held_out else self.repeats
 
     def make_pair(self, data: DataSet, pair: str, repetition: int) -> DomainPair:
         """Draw and scale the rows of a repetition.
@@ -85,17 +90,33 @@ class Protocol:
         Returns
         -------
         DomainPair
-            ``X_source, y_source, X_target, y_target``.
+            ``X_source, y_source, X_target, y_target``, without rows that are held out.
 
         Raises
         ------
         ParameterError
             If the protocol has no such pair, or the repetition is negative.
         """
-        if pair not in self.pairs:
-            raise ParameterError(f"{self.name} has no pair {pair!r}; known are {', '.join(self.pairs)}.", "pair")
-        if repetition < 0:
-            raise ParameterError(f"repetition must be at least 0, got {repetition}.", "repetition")
+        return self.make_trial(data, pair, repetition).pair
+
+    def make_trial(self, data: DataSet, pair: str, repetition: int) -> Trial:
+        """Draw and scale the rows of a repetition, as `make_pair`, and tell which rows are scored.
+
+        Parameters
+        ----------
+        data : DataSet
+            As for `make_pair`.
+        pair : str
+            As for `make_pair`.
+        repetition : int
+            As for `make_pair`.
+
+        Returns
+        -------
+        Trial
+            ``pair``, ``X_held``, ``y_held``.
+        """
+        self._check(pair, repetition)
         source, target = pair.split("-")
         rng = np.random.default_rng([repetition, *pair.encode()])
         X_source, y_source, X_target, y_target = data.pair(source, target, preprocess=False)
@@ -105,11 +126,19 @@ class Protocol:
         X_target, y_target = X_target[drawn], y_target[drawn]
         if self.scaling:
             X_source, X_target = transform_pair(make_preprocessing(self.scaling), X_source, X_target)
-        return DomainPair(X_source, y_source, X_target, y_target)
+        drawn_pair = DomainPair(X_source, y_source, X_target, y_target)
+        return hold_out(drawn_pair, self.held_out, repetition) if self.held_out else Trial(drawn_pair)
+
+    def _check(self, pair: str, repetition: int) -> None:
+        if pair not in self.pairs:
+            raise ParameterError(f"{self.name} has no pair {pair!r}; known are {', '.join(self.pairs)}.", "pair")
+        if repetition < 0:
+            raise ParameterError(f"repetition must be at least 0, got {repetition}.", "repetition")
 
     def identity(self) -> dict[str, Any]:
         """Return what a result depends on besides the data, the method and the repetition."""
-        return {"scaling": self.scaling, "draw": asdict(self.draw)}
+        held_out = {"held_out": self.held_out} if self.held_out else {}  # results of earlier versions stay valid
+        return {"scaling": self.scaling, "draw": asdict(self.draw), **held_out}
 
 
 def _all_pairs(letters: str) -> tuple[str, ...]:
@@ -123,6 +152,15 @@ AMAZON_SPLIT = Draw(n_source=1600, n_target=400)
 AMAZON_PAIRS = ("K-D", "D-B", "B-E", "E-K")
 DEEP = ("rectify", "joint-std")
 SURF = ("row-sum", "domain-standard")
+
+
+def _skada_bench(features: str, title: str, data: str, pairs: tuple[str, ...]) -> Protocol:
+    title = f"{title}; 80 % of the rows to fit to, 20 % of the target to score"
+    return Protocol("skada-bench", features, title, data, (), pairs, 5, methods=SKADA_BENCH_METHODS, held_out=0.2)
+
+
+DRAWS = tuple(f"S{seed}-T{seed}" for seed in range(5))
+SKADA_BENCH_METHODS = (*DEFAULT_METHODS, "committee")
 
 # fmt: off
 PROTOCOLS = (
@@ -171,6 +209,12 @@ PROTOCOLS = (
         "cross-dataset-testbed", "decaf-rectified", "Cross-Dataset Testbed, DeCAF fc7 features, rectified",
         "cross-dataset-testbed", DEEP, _all_pairs("CIS"), 3,
     ),
+    _skada_bench("sim-covariate", "Simulated covariate shift", "simulated-covariate-shift", DRAWS),
+    _skada_bench("sim-target", "Simulated target shift", "simulated-target-shift", DRAWS),
+    _skada_bench("sim-concept", "Simulated concept shift", "simulated-concept-shift", DRAWS),
+    _skada_bench("sim-subspace", "Simulated subspace shift", "simulated-subspace-shift", DRAWS),
+    _skada_bench("mushrooms", "Mushrooms", "mushrooms", _all_pairs("ET")),
+    _skada_bench("phishing", "Phishing websites", "phishing", _all_pairs("IN")),
 )
 # fmt: on
 

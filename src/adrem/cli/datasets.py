@@ -29,7 +29,7 @@ def list_all(data_home: DataHome = None) -> None:
     check_home(data_home)
     typer.echo(f"{'name':<25}{'rows x features, classes':<36}there")
     for entry in REGISTRY.values():
-        there = "comes with adrem" if entry.make is not None else "yes" if _is_there(entry, home) else "no"
+        there = _origin_of(entry) if entry.make is not None else "yes" if _is_there(entry, home) else "no"
         typer.echo(f"{entry.name:<25}{entry.shape:<36}{there}")
     say(f"Folder: {home}")
 
@@ -68,7 +68,12 @@ def _addresses_of(entry: Any) -> list[str]:
     known = [address for file in (*entry.files, *entry.archives) for address in file.addresses]
     if known:
         return [f"{address.url}  ({'tried' if address.tried else 'not tried'})" for address in known]
-    return ["no address is known"] if entry.files else ["comes with adrem"]
+    return ["no address is known"] if entry.files else [_origin_of(entry)]
+
+
+def _origin_of(entry: Any) -> str:
+    """Where a data set without files comes from."""
+    return f"drawn by {entry.needs}" if entry.needs else "comes with adrem"
 
 
 @app.command()
@@ -84,8 +89,8 @@ def fetch(
     for name in names:
         with _download_bar() as report:
             folder = download(name, data_home, report=report)
-        made = find_spec(name).make is not None
-        say(f"{name}: comes with adrem" if made else f"{name}: in {folder}")
+        entry = find_spec(name)
+        say(f"{name}: in {folder}" if entry.make is None else f"{name}: {_origin_of(entry)}")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.home import data_home
@@ -26,6 +27,7 @@ SCALERS = {
     "row-sum": RowSumScaler,
     "joint-std": JointStdScaler,
     "domain-standard": DomainStandardScaler,
+    "joint-standard": StandardScaler,
 }
 
 
@@ -45,14 +47,16 @@ class Found:
 
 
 def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: bool = True) -> DataSet:
-    """Load a data set of the paper, or one that comes with the package.
+    """Load a data set by its name.
 
     Parameters
     ----------
     name : str
-        ``amazon-reviews``, ``amazon-400``, ``office-caltech-surf``, ``office-caltech-resnet50``,
-        ``office-31-resnet50``, ``office-31-decaf``, ``cross-dataset-testbed``, ``digits-shift`` or ``rotated-arcs``.
-        The last two come with the package; the others are read from files.
+        ``amazon-reviews``, ``amazon-400``, ``amazon-text``, ``office-caltech-surf``, ``office-caltech-resnet50``,
+        ``office-31-resnet50``, ``office-31-decaf``, ``cross-dataset-testbed``, ``mushrooms``, ``phishing``,
+        ``heart-disease`` or ``gas-sensor-drift``, which are read from files; ``digits-shift`` or ``rotated-arcs``,
+        which come with the package; or ``simulated-covariate-shift``, ``simulated-target-shift``,
+        ``simulated-concept-shift`` or ``simulated-subspace-shift``, which skada draws.
     data_home : path-like, default=None
         The folder that holds a folder for every data set. By default the environment variable ``ADREM_DATA``,
         else one in the user's cache folder, where `fetch` puts downloads.
@@ -67,7 +71,7 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: 
     Raises
     ------
     DataNotFoundError
-        If files are missing. The message says which to add, and where.
+        If files, or skada, are missing. The message says what to add, and where.
     DamagedDataError
         If a file is damaged, or its content is not the published one.
 
@@ -85,9 +89,7 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: 
     """
     spec = find_spec(name)
     if spec.make is not None:
-        X_source, y_source, X_target, y_target = spec.make()
-        domains = {"S": Domain("source", X_source, y_source), "T": Domain("target", X_target, y_target)}
-        return DataSet(spec.name, spec.title, domains, None, Provenance(spec.citation))
+        return _assemble(spec, [], spec.make())
     found = find_files(spec, data_home)
     tables = parse(spec, found)
     data = _assemble(spec, found, tables)

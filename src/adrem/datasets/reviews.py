@@ -1,18 +1,22 @@
-"""Blitzer's archive of Amazon reviews."""
+"""Blitzer's Amazon reviews: the archive of counted terms, and the raw texts."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 
 from adrem.exceptions import DamagedDataError
-from adrem.files.packed import read_members
-from adrem.files.tables import Table
+from adrem.files.packed import decompress, read_members
+from adrem.files.tables import Table, check_table, guarded
 
 FILES = ("negative.review", "positive.review")
+TEXT = re.compile(r"<review_text>(.*?)</review_text>", re.DOTALL)
 
 
 def read_reviews(content: bytes, name: str, domains: tuple[str, ...]) -> dict[str, Table]:
@@ -57,3 +61,34 @@ def _read_review(line: str, name: str) -> tuple[dict[str, int], str]:
     if field != "#label#" or not counts:
         raise DamagedDataError(f"{name} has a line that is not a review, `term:count ... #label#:...`: {line[:60]!r}.")
     return counts, label
+
+
+def read_review_texts(names: dict[str, tuple[str, str]]) -> Callable[[dict[str, bytes]], dict[str, Table]]:
+    """Return a reader of raw reviews; `names` maps domains to their files of negative and of positive reviews.
+
+    The rows count the words of the texts. A word is two or more letters or digits, in lower case.
+    """
+
+    def read(files: dict[str, bytes]) -> dict[str, Table]:
+        texts = {file: _read_texts(files[file], file) for both in names.values() for file in both}
+        vectorizer = CountVectorizer(dtype=np.float64)
+        words = [text for file in texts for text in texts[file]]
+        X = sp.csr_array(guarded(next(iter(texts)), "reviews", lambda: vectorizer.fit_transform(words)))
+        columns = vectorizer.get_feature_names_out().tolist()
+        tables, begin = {}, 0
+        for domain, both in names.items():
+            counts = [len(texts[file]) for file in both]
+            end = begin + sum(counts)
+            y = np.repeat(["negative", "positive"], counts)
+            tables[domain] = check_table(Table(X[begin:end], y, columns), both[0])
+            begin = end
+        return tables
+
+    return read
+
+
+def _read_texts(content: bytes, name: str) -> list[str]:
+    texts = TEXT.findall(decompress(content, name).decode("latin-1"))
+    if not texts:
+        raise DamagedDataError(f"{name} has no reviews between <review_text> tags.")
+    return texts

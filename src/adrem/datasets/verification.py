@@ -51,7 +51,7 @@ def verify(name: str, data_home: str | os.PathLike[str] | None = None) -> Verifi
     """
     spec = find_spec(name)
     if spec.make is not None:
-        return Verification("ok", ["comes with the package"])
+        return Verification("ok", [f"drawn by {spec.needs}" if spec.needs else "comes with the package"])
     try:
         found = find_files(spec, data_home)
     except DataNotFoundError as error:
