@@ -38,7 +38,7 @@ class View:
     def apply(self, rows: Matrix) -> Matrix:
         """Return rows of the target as the kind sees them."""
         if self.root:
-            rows = np.sqrt(np.maximum(rows, 0.0))
+            rows = _root(rows)
         if self.shift is not None:
             rows = rows - self.shift.astype(rows.dtype)
         if self.factor is not None:
@@ -89,7 +89,7 @@ def by_domain_unit(source: Matrix, target: Matrix) -> Viewed:
 
 def centered_unit(source: Matrix, target: Matrix) -> Viewed:
     """Rows of unit length, each domain with mean zero; the square root is taken first where no value is negative."""
-    if min(source.min(), target.min()) >= 0:
+    if all(rows.min() >= 0 for rows in (source, target) if rows.shape[0]):
         view = View(root=True, unit=True)
     else:
         view = replace(scaled(source, target).view, unit=True)
@@ -120,6 +120,13 @@ def _mean_and_deviation(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.f
     mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
     squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
     return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
+
+
+def _root(rows: Matrix) -> Matrix:
+    """Take the square root of every value, zero for negative ones; sparse rows stay sparse."""
+    if not sp.issparse(rows):
+        return np.sqrt(np.maximum(rows, 0.0))
+    return sp.csr_array((np.sqrt(np.maximum(rows.data, 0.0)), rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _times(rows: Matrix, factor: FloatArray) -> Matrix:
