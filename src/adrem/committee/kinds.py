@@ -92,8 +92,11 @@ def radial_gamma(source: Matrix, target: Matrix) -> float:
     return 0.25 / variance if variance > 0 else 1.0
 
 
-def head_of(kind: Kind, viewed: Viewed, **common: Any) -> Any:
-    """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`."""
+def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> Any:
+    """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`.
+
+    Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength.
+    """
     from adrem.machines.discriminant import DiscriminantHead
     from adrem.machines.linear import LinearHead
 
@@ -104,10 +107,12 @@ def head_of(kind: Kind, viewed: Viewed, **common: Any) -> Any:
         return LinearHead("hinge", RADIAL_C, kernel="rbf", gamma=gamma, **{**common, "device": "cpu"})
     loss = "hinge" if kind.classifier == "hinge" else "log_loss"
     norm = mean_squared_norm(viewed.source)
-    strengths = STRENGTHS if kind.strength is None else (kind.strength,)
+    strengths = STRENGTHS if can_choose else (MIDDLING,)
+    strengths = strengths if kind.strength is None else (kind.strength,)
     return LinearHead(loss, [strength / norm for strength in strengths], fit_intercept=True, **common)
 
 
-# C of the kinds with an RBF kernel, and the strengths that cross-validation chooses from.
+# C of the kinds with an RBF kernel, the strengths that cross-validation chooses from, and the one without a choice.
 RADIAL_C = 3.0
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+MIDDLING = 1.0

@@ -28,7 +28,7 @@ from adrem.committee.voters import (
     trees_of,
     votes_of,
 )
-from adrem.machines.regularization import make_folds
+from adrem.machines.regularization import N_FOLDS, make_folds
 from adrem.runtime.progress import Ticker
 from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
@@ -83,7 +83,8 @@ def fit_seat(
     if kind.classifier == "discriminant":
         reduced = components(viewed.source, viewed.target, fold_seed)
         seen = Viewed(reduced.source, reduced.target, viewed.view)
-    head = head_of(kind, viewed, **settings.head)
+    can_choose = _has_folds(domains.labels, domains.weights, len(domains.classes))
+    head = head_of(kind, viewed, can_choose=can_choose, **settings.head)
     adapts = kind.adapts and domains.adapts
     domains = domains._replace(X_source=seen.source, X_target=seen.target if adapts else seen.target[:0])
     rows = head.begin(domains, as_integer(fold_seed), _work(domains, settings, n_folds=head.n_folds))
@@ -112,9 +113,8 @@ def _mixing(kind: Kind, domains: Domains) -> Mixing | None:
 def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
     """Return the shares for source rows by classifiers of the source without them, and their accuracy."""
     rows, n_source = task.rows, task.rows.n_source
-    counts = np.bincount(rows.labels[rows.weights > 0], minlength=len(task.prior))
     shares = np.full((n_source, len(task.prior)), 1.0 / len(task.prior))
-    if counts.min() < 3:  # fewer than there are folds
+    if not _has_folds(rows.labels, rows.weights, len(task.prior)):
         return shares, float("nan")
     labels = np.concatenate([rows.labels, np.zeros(rows.n_target, np.intp)])
     weights = np.concatenate([rows.weights, np.zeros(rows.n_target)])
@@ -125,6 +125,11 @@ def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
         part = own[out]
         shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part]))
     return shares, _accuracy(shares, rows.labels, rows.weights)
+
+
+def _has_folds(labels: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int) -> bool:
+    """Return whether every class has as many rows as there are folds."""
+    return bool(np.bincount(labels[weights > 0], minlength=n_classes).min() >= N_FOLDS)
 
 
 def _accuracy(shares: Shares, labels: NDArray[np.intp], weights: NDArray[np.float64]) -> float:
@@ -169,7 +174,7 @@ def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.
     are_equal = np.ptp(weights) == 0  # fits with weights take several times as long
     shares = np.full((len(labels), len(domains.classes)), 1.0 / len(domains.classes))
     accuracy = float("nan")
-    if np.bincount(labels[weights > 0], minlength=len(domains.classes)).min() >= 3:
+    if _has_folds(labels, weights, len(domains.classes)):
         for held in make_folds(labels, weights, as_integer(seed)):
             model.fit(viewed.source[~held], labels[~held], sample_weight=None if are_equal else weights[~held])
             shares[held] = trees_of(model).shares(viewed.source[held])

@@ -89,7 +89,7 @@ def by_domain_unit(source: Matrix, target: Matrix) -> Viewed:
 
 def centered_unit(source: Matrix, target: Matrix) -> Viewed:
     """Rows of unit length, each domain with mean zero; the square root is taken first where no value is negative."""
-    if min(source.min(), target.min()) >= 0:
+    if all(rows.min() >= 0 for rows in (source, target) if rows.shape[0]):
         view = View(root=True, unit=True)
     else:
         view = replace(scaled(source, target).view, unit=True)
@@ -123,7 +123,7 @@ def _mean_and_deviation(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def _root(rows: Matrix) -> Matrix:
-    """Take the square root of every value; negative ones become zero."""
+    """Take the square root of every value, zero for negative ones; sparse rows stay sparse."""
     if not sp.issparse(rows):
         return np.sqrt(np.maximum(rows, 0.0))
     return sp.csr_array((np.sqrt(np.maximum(rows.data, 0.0)), rows.indices, rows.indptr), shape=rows.shape)
