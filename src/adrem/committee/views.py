@@ -89,7 +89,7 @@ def by_domain_unit(source: Matrix, target: Matrix) -> Viewed:
 
 def centered_unit(source: Matrix, target: Matrix) -> Viewed:
     """Rows of unit length, each domain with mean zero; the square root is taken first where no value is negative."""
-    if min(source.min(), target.min()) >= 0:
+    if min(rows.min() for rows in (source, target) if rows.shape[0]) >= 0:
         view = View(root=True, unit=True)
     else:
         view = replace(scaled(source, target).view, unit=True)
