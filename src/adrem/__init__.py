@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("adrem")
     if name == "AdREMCV":
-        raise AttributeError("adrem.AdREMCV was replaced by adrem.Committee, which chooses nothing: its kinds vote.")
+        raise AttributeError("adrem.AdREMCV was replaced by adrem.Committee, whose kinds vote")
     raise AttributeError(f"module 'adrem' has no attribute {name!r}")
 
 

@@ -177,7 +177,7 @@ class Committee(DomainClassifier):
             yield shares if shares.shape[1] > 2 else shares[:, 1:] - shares[:, :1]
 
     def findings(self) -> list[str]:
-        lines = [f"kinds that vote: {', '.join(self.kinds_)}"]
+        lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]
         lines += [f"left out: {name}, because {reason}" for name, reason in self.left_out_.items()]
         return [*lines, f"class shares: {self._shares_text()}"]
 

@@ -101,7 +101,8 @@ def _history(model: Any, what: str) -> list[dict[str, Any]]:
     history: list[dict[str, Any]] = getattr(model, "history_", [])
     if len(history) < 2:
         raise InvalidDataError(
-            f"{type(model).__name__} has no iterations to show; use AdREM, or HardEM, SoftEM or DASVM of adrem.baselines."
+            f"{type(model).__name__} has no iterations to show; use AdREM, or HardEM, SoftEM or DASVM of "
+            "adrem.baselines."
         )
     known = [name for name, own in MEASURES.items() if own.key in history[0]]
     if what not in known:
