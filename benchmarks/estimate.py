@@ -9,22 +9,39 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from choosing import cases, halves
 from csv_files import write_csv
 from joblib import Parallel, delayed
+from options import CHOSEN_ON, DIGITS, tables
 
 from adrem import AdREM
-from adrem.datasets import DomainPair
+from adrem.datasets import DomainPair, load_digits_shift
 from adrem.diagnostics import estimate_accuracy
 from adrem.model_selection import CircularScorer
 from adrem.model_selection.scorers import Parts
 
 ESTIMATES = ("estimate", "confidence", "difference", "votes", "circular")
 FIELDS = ("data", "pair", "accuracy", "low", "high", *ESTIMATES)
+
+
+def cases(wanted: list[str]) -> Iterator[tuple[str, str, DomainPair]]:
+    for protocol, data in tables():
+        if not wanted or protocol.name in wanted:
+            for pair in protocol.pairs:
+                yield protocol.name, pair, protocol.make_pair(data, pair, 0)
+    if not wanted or DIGITS in wanted:
+        yield DIGITS, "camera", load_digits_shift()
+
+
+def halves(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    chosen_on = [row for row in rows if row["data"] in CHOSEN_ON]
+    others = [row for row in rows if row["data"] not in CHOSEN_ON]
+    named = {"Data that the rules were chosen on": chosen_on, "The other data": others}
+    return {title: half for title, half in named.items() if half}
 
 
 def measure(name: str, pair: str, data: DomainPair) -> dict[str, Any]:

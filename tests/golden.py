@@ -19,7 +19,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from adrem import AdREM, AdREMCV, baselines
+from adrem import AdREM, baselines
 
 HOME = Path(__file__).parent / "data" / "golden.json"
 N_SOURCE, N_TARGET, N_FEATURES = 60, 45, 6
@@ -84,7 +84,6 @@ PROBLEMS = {
     "neighbors": Problem(AdREM(neighbors=5, **SMALL)),
     "refine": Problem(AdREM(refine=10, **SMALL)),
     "two sources": Problem(AdREM(**SMALL), n_sources=2),
-    "AdREMCV": Problem(AdREMCV(**SMALL)),
     **{name: Problem(getattr(baselines, name)(random_state=0)) for name in baselines.__all__},
 }
 # Problems that are solved with the seeds 0 to 99: both machines, both losses.

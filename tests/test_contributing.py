@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from commands import Command
 from pages import ROOT, blocks_of
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from small_data import accept_any_content, make_home
 
-from adrem import AdREMCV, load, save
-from adrem.baselines import SourceOnly
+from adrem import load, save
 from adrem.benchmark import Draw, cells, find_methods, protocols
 from adrem.datasets import DomainPair
 from adrem.exceptions import ParameterError, UnreadableModelError
+from adrem.model_selection import ImportanceWeightedScorer
 
 
 @pytest.fixture
@@ -66,10 +67,13 @@ def test_untrusted_module_is_not_imported(
 
 
 def test_example_method_is_searched(mean_shift: Any, blobs: DomainPair) -> None:
-    candidates = {"mean shift": mean_shift.MeanShift(C=0.1), "source alone": SourceOnly(C=0.1)}
-    search = AdREMCV(candidates, random_state=0).fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target)
-    assert search.cv_results_["candidate"] == list(candidates)
-    assert search.best_name_ in candidates
+    X = np.concatenate([blobs.X_source, blobs.X_target])
+    y = np.concatenate([blobs.y_source, np.full(len(blobs.X_target), -1)])
+    model = mean_shift.MeanShift(random_state=0)
+    search = GridSearchCV(model, {"C": [0.0001, 0.1]}, scoring=ImportanceWeightedScorer(), cv=StratifiedKFold(3))
+    search.fit(X, y)
+    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
+    assert len(search.best_estimator_.transduction_) == len(blobs.X_target)
 
 
 @pytest.mark.usefixtures("mean_shift")

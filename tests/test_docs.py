@@ -6,7 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import choosing
 import estimate
 import field
 import house_picture
@@ -49,8 +48,6 @@ def test_verdict_table_is_up_to_date() -> None:
 def test_beyond_paper_tables_are_up_to_date() -> None:
     assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
     assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
-    rows = choosing.read_rows(DOCS / "results" / "choosing.csv")
-    assert "\n".join(choosing.summarize(rows)) in (DOCS / "choosing.md").read_text("utf-8")
     assert "\n".join(estimate.summarize(read("estimate"))) in (DOCS / "estimate.md").read_text("utf-8")
 
 

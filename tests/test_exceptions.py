@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import adrem
-from adrem import AdREM, AdREMCV, exceptions
+from adrem import AdREM, Committee, exceptions
 from adrem.base import DomainClassifier
 from adrem.baselines import CORAL
 from adrem.benchmark.figures import find_figure
@@ -57,7 +57,7 @@ def test_every_error_is_in_the_tree() -> None:
 
 
 def test_a_wrong_parameter_is_named() -> None:
-    models: list[DomainClassifier] = [AdREM(n_iter=0), AdREMCV(n_iter=0), CORAL(tol=0)]
+    models: list[DomainClassifier] = [AdREM(n_iter=0), Committee(n_iter=0), CORAL(tol=0)]
     for model, name in zip(models, ("n_iter", "n_iter", "tol"), strict=True):
         for check in (model.validate_params, lambda model=model: model.fit([[0.0], [1.0]], [0, 1])):
             with pytest.raises(ParameterError, match=f"The '{name}' parameter of {type(model).__name__}") as caught:

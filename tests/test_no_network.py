@@ -33,10 +33,10 @@ for module in pkgutil.walk_packages(adrem.__path__, "adrem."):
 
 from problems import make_blobs_shift
 data = make_blobs_shift()
-for model in (adrem.AdREM(random_state=0), adrem.AdREMCV(C=0.1, n_estimators=2, n_iter=2, random_state=0)):
+for model in (adrem.AdREM(random_state=0), adrem.Committee(n_estimators=2, n_iter=2, random_state=0)):
     model.fit(data.X_source, data.y_source, X_target=data.X_target).predict(data.X_target)
     adrem.report(model, data.X_source, data.y_source, data.X_target).save("page.html")
-    adrem.save(getattr(model, "best_estimator_", model), "model.adrem")
+    adrem.save(model, "model.adrem")
     adrem.load("model.adrem").predict(data.X_target)
 
 import polars as pl

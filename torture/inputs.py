@@ -65,10 +65,10 @@ PARAMETERS: dict[str, list[Any]] = {
 
 def estimator_of(way: str, **params: Any) -> Any:
     """An unfitted estimator by the name of its way, quick and seeded."""
-    from adrem import AdREM, AdREMCV, baselines
+    from adrem import AdREM, Committee, baselines
 
-    if way == "AdREMCV":
-        return AdREMCV(**{"n_iter": 2, "n_estimators": 2, "random_state": 0, **params})
+    if way == "Committee":
+        return Committee(**{"n_iter": 2, "n_estimators": 2, "random_state": 0, **params})
     if way in WAYS:
         return AdREM(**{**QUICK, **WAYS[way], **params})
     return getattr(baselines, way)(**{"C": 1.0, "random_state": 0, **params})
@@ -127,12 +127,12 @@ def all_cases() -> list[str]:
     cases: list[tuple[str, ...]] = [("table", "AdREM", form, content) for form in FORMS for content in CONTENTS]
     few = ("float64", "float32", "CSR", "CSR, entries in parts")
     cases += [("table", way, form, content) for way in every[1:] for form in few for content in CONTENTS]
-    cases += [("table", "AdREMCV", form, content) for form in ("float64", "CSR") for content in CONTENTS]
-    cases += [("table", way, form, "as it is") for way in (*every, "AdREMCV") for form in FORMS if form not in few]
+    cases += [("table", "Committee", form, content) for form in ("float64", "CSR") for content in CONTENTS]
+    cases += [("table", way, form, "as it is") for way in (*every, "Committee") for form in FORMS if form not in few]
     cases += [("target", "AdREM", form) for form in FORMS]
     cases += [("new rows", "AdREM", form, content) for form in FORMS for content in CONTENTS]
     cases += [("new rows", way, form, "as it is") for way in every[1:] for form in FORMS]
-    cases += [("labels", way, labels) for way in (*every, "AdREMCV") for labels in LABELS]
+    cases += [("labels", way, labels) for way in (*every, "Committee") for labels in LABELS]
     cases += [("weights", way, weights) for way in every for weights in WEIGHTS]
     cases += [("domains", way, domains) for way in every for domains in DOMAINS]
     cases += [("parameter", "AdREM", f"{name}={k}") for name, values in PARAMETERS.items() for k in range(len(values))]

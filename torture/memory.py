@@ -69,10 +69,9 @@ def sparse_pair(n_rows: int, n_features: int, n_words: int = 5) -> Pair:
 
 def models() -> dict[str, Any]:
     """Every estimator, some in several forms, with little to do."""
-    from adrem import AdREM
+    from adrem import AdREM, Committee
     from adrem.baselines import CORAL, DASVM, FLDA, GFK, KMM, SCL, TCA, HardEM, ImportanceWeighting, SoftEM, SourceOnly
     from adrem.baselines import SubspaceAlignment as Alignment
-    from adrem.model_selection import AdREMCV
 
     few = {name: FEW[name] for name in ("n_estimators", "n_iter", "random_state")}
     return {
@@ -82,7 +81,7 @@ def models() -> dict[str, Any]:
         "AdREM, rbf without a limit": AdREM(**FEW, kernel="rbf", memory_limit=2**60),
         "AdREM, class shares": AdREM(**{**FEW, "n_iter": 1}, class_prior="estimate"),
         "AdREM, auto neighbours": AdREM(**FEW, neighbors="auto"),
-        "AdREMCV": AdREMCV(["hinge", "rbf", "unit rows", "source alone"], C=0.01, class_prior="uniform", **few),
+        "Committee": Committee(class_prior="uniform", **few),
         "SourceOnly": SourceOnly(C=0.01),
         "HardEM": HardEM(C=0.01, max_iter=5),
         "SoftEM": SoftEM(C=0.01, max_iter=3),

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from adrem.algorithm.adapt import adapt
     from adrem.algorithm.estimator import AdREM
     from adrem.committee import Committee
-    from adrem.model_selection import AdREMCV
     from adrem.persistence.models import load, save
     from adrem.reports import report
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdREM",
-    "AdREMCV",
     "Committee",
     "__version__",
     "adapt",
@@ -37,7 +35,6 @@ __all__ = [
 # Nothing heavy is imported until it is used (PEP 562).
 _HOMES = {
     "AdREM": "algorithm.estimator",
-    "AdREMCV": "model_selection",
     "Committee": "committee",
     "adapt": "algorithm.adapt",
     "load": "persistence.models",
@@ -54,6 +51,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"adrem.{name}")
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("adrem")
+    if name == "AdREMCV":
+        raise AttributeError("adrem.AdREMCV was replaced by adrem.Committee, whose kinds vote")
     raise AttributeError(f"module 'adrem' has no attribute {name!r}")
 
 

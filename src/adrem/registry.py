@@ -161,7 +161,6 @@ COMMITTEE = Estimator(
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")
 FLDA = Estimator("adrem.baselines:FLDA", Saved((*LINEAR, "dropout_")))
-AUTO_CANDIDATES = ("hinge", "log_loss", "intercept", "neighbors", "source alone")
 LOG_LOSS = {"loss": "log_loss"}
 
 DECLARATIONS = (
@@ -175,9 +174,6 @@ DECLARATIONS = (
         on_command_line=False,
     ),
     Declaration("adrem", "Ad-REM", ADREM),
-    Declaration(
-        "auto", "Ad-REM, chosen without labels", Estimator("adrem:AdREMCV", None), {"candidates": AUTO_CANDIDATES}
-    ),
     Declaration("source", "Source only", SOURCE),
     Declaration("source-svm", "Source SVM", SOURCE, {}, Benchmark(("NA", "Source"), once=False), on_command_line=False),
     Declaration("source-lr", "Source LR", SOURCE, LOG_LOSS, Benchmark(once=False), on_command_line=False),

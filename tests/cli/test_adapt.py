@@ -16,8 +16,7 @@ import polars as pl
 import pytest
 from commands import Command
 
-from adrem import AdREM, load
-from adrem.baselines import SourceOnly
+from adrem import Committee, load
 from adrem.columns import make_pair, read_file
 
 GOOD = ["fine", "great", "lovely", "superb"]
@@ -57,10 +56,10 @@ def test_adapt_writes_the_labels_of_the_python_api(adrem: Command, files: Path) 
     assert frame["id"].equals(target["id"])
     tables = [read_file(name) for name in ("books.csv", "knives.csv")]
     pair = make_pair(*tables, label="verdict", left_out=["id"])
-    model = AdREM(random_state=0).fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    model = Committee(random_state=0).fit(pair.X_source, pair.y_source, X_target=pair.X_target)
     assert frame["label"].to_list() == model.transduction_.tolist()
     assert np.mean(frame["label"].to_numpy() == target["verdict"].to_numpy()) > 0.95
-    np.testing.assert_allclose(frame["confidence"], model.vote_share_.max(axis=1))
+    np.testing.assert_allclose(frame["confidence"], model.predict_proba(pair.X_target).max(axis=1))
     assert frame["changed"].to_list() == (frame["label"] != frame["source_label"]).to_list()
     assert "column 'review' is text" in err
     assert "column 'verdict' of knives.csv is not used" in " ".join(err.split())
@@ -89,7 +88,7 @@ def test_predict_applies_a_saved_model(adrem: Command, files: Path) -> None:
     code, _, err = adrem("predict", "m.adrem", "wider.csv", "-o", "-", "--id", "id")
     assert "unknown to the model, left out: 'colour'" in err
     model = load(files / "m.adrem")
-    assert isinstance(model, AdREM)
+    assert isinstance(model, Committee)
 
 
 @pytest.mark.usefixtures("files")
@@ -141,9 +140,13 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
             2,
             "--keep: knives.csv has no column 'nope'",
         ),
-        (["books.csv", "knives.csv", "--label", "verdict", "--method", "magic"], 2, "'magic' is not one of adrem"),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--method", "magic"],
+            2,
+            "'magic' is not one of committee, adrem",
+        ),
         (["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--members", "3"], 2, "no such option"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "loss"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--method", "adrem", "--loss", "huge"], 2, "loss"),
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"],
             2,
@@ -332,7 +335,7 @@ def test_terminal_page_and_json_show_equal_verdict(adrem: Command, files: Path) 
     verdict = json.loads(out)["verdict"]
     assert told == [verdict, verdict]
     assert verdict["reasons"]
-    shown = " ".join(html.unescape((files / "page.html").read_text("utf-8")).split())
+    shown = " ".join(html.html.unescape((files / "page.html").read_text("utf-8")).split())
     _, _, err = adrem(*words, "-o", "l.csv", "--report", "page.html")
     for text in (verdict["sentence"], *verdict["reasons"]):
         assert text in shown
@@ -493,30 +496,52 @@ def test_long_labels_fit_80_columns(adrem: Command, files: Path) -> None:
     assert "…" in err
 
 
-def test_method_auto_and_estimate_are_reported(adrem: Command, files: Path) -> None:
-    common = ("adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "3")
-    code, _, err = adrem(*common, "--method", "auto", "--estimate", "-o", "labels.csv", "--save", "m.adrem")
+def test_committee_and_estimate_are_reported(adrem: Command, files: Path) -> None:
+    common = ("adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "2")
+    code, _, err = adrem(*common, "--estimate", "-o", "labels.csv", "--save", "m.adrem", "--report", "page.html")
     assert code == 0
-    taken = re.search(r"best of .*?: +(.*)", " ".join(err.split()))
-    assert taken is not None
+    assert max(map(len, err.splitlines())) <= 80
+    told = " ".join(err.split())
+    model = load(files / "m.adrem")
+    assert isinstance(model, Committee)
+    assert model.n_estimators == 2
+    page = " ".join(html.unescape((files / "page.html").read_text("utf-8")).split())
+    for line in model.findings():
+        assert f"- {line}" in told
+        assert f"<li>{line[0].upper()}{line[1:]}.</li>" in page
+    assert "of the kinds vote for the label" in page
     [told] = re.findall(r"Estimated accuracy, without labels: (\d+) %, likely (\d+) to (\d+) %\.", err)
     value, low, high = map(int, told)
     assert low <= value <= high <= 100
-    assert max(map(len, err.splitlines())) <= 80
     frame, truth = pl.read_csv(files / "labels.csv"), pl.read_csv(files / "knives.csv")
     assert np.mean(frame["label"].to_numpy() == truth["verdict"].to_numpy()) > 0.9
-    assert isinstance(load(files / "m.adrem"), AdREM | SourceOnly)
     assert adrem("predict", "m.adrem", "more.csv", "-o", "more_labels.csv")[0] == 0
-    code, out, _ = adrem(*common, "--method", "auto", "--estimate", "--json", "-o", "other.csv")
+    assert "gained by adapting" in adrem("explain", "m.adrem")[1]
+    code, out, _ = adrem(*common, "--json", "-o", "other.csv")
     summary = json.loads(out)
-    assert summary["taken"] in summary["tried"]
-    found = summary["estimated_accuracy"]
-    assert found["low"] <= found["accuracy"] <= found["high"]
+    assert summary["kinds"] == model.kinds_
+    assert summary["left_out"] == model.left_out_
+    assert summary["class_prior"] == dict(zip(model.classes_.tolist(), model.class_prior_.tolist(), strict=True))
+    assert summary["findings"] == model.findings()
     pl.read_csv(files / "knives.csv").head(2).write_csv(files / "two.csv")
     code, _, err = adrem("adapt", "books.csv", "two.csv", "--label", "verdict", "--estimate", "-o", "two_labels.csv")
     assert code == 1
     assert "the target has 2. Skip the estimate" in " ".join(err.split())
     assert not (files / "two_labels.csv").exists()
-    code, _, err = adrem(*common, "--method", "auto", "--loss", "hinge", "-o", "third.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--loss", "hinge"), "The method committee has no such option: leave it out, or use --method adrem."),
+        (("--C", "1"), "The method committee has no such option: leave it out, or use --method adrem."),
+        (("--method", "auto"), "'auto' was replaced by 'committee', the default"),
+        (("--prior", "estimate"), "To rely on an estimate, use --method adrem."),
+        (("--prior", "auto", "--method", "adrem"), "The method adrem does not know 'auto'; committee does."),
+    ],
+)
+def test_options_of_other_methods_are_refused(adrem: Command, files: Path, words: tuple[str, ...], said: str) -> None:
+    code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", *words, "-o", "labels.csv")
     assert code == 2
-    assert "The method auto has no such option" in " ".join(err.replace("│", " ").split())
+    assert said in " ".join(err.replace("│", " ").split())
+    assert not (files / "labels.csv").exists()

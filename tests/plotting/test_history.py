@@ -9,8 +9,8 @@ import pytest
 from pictures import assert_legible, seen
 from problems import fitted
 
-from adrem import AdREM, AdREMCV
-from adrem.baselines import CORAL, DASVM, HardEM, SoftEM, SourceOnly
+from adrem import AdREM
+from adrem.baselines import CORAL, DASVM, HardEM, SoftEM
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_history
 
@@ -73,14 +73,6 @@ def test_soft_em_plots_its_objective(blobs: DomainPair) -> None:
     assert plot_history(model, what="objective").get_ylabel() == "objective"
     with pytest.raises(ValueError, match=r"SoftEM does not record its loss: use what='changed' or what='objective'"):
         plot_history(model, what="loss")
-
-
-def test_search_plots_the_chosen_model(blobs: DomainPair) -> None:
-    model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
-    assert heights(plot_history(model)) == heights(plot_history(model.best_estimator_))
-    taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
-    with pytest.raises(ValueError, match="SourceOnly, chosen by AdREMCV, has no iterations to show; use AdREM"):
-        plot_history(taken)
 
 
 def test_plot_history_rejects_unsupported_model_or_quantity(blobs: DomainPair) -> None:

@@ -9,8 +9,8 @@ import pytest
 from pictures import assert_legible
 from problems import fitted
 
-from adrem import AdREM, AdREMCV
-from adrem.baselines import CORAL, SourceOnly
+from adrem import AdREM
+from adrem.baselines import CORAL
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_class_shares
 
@@ -79,15 +79,6 @@ def test_two_classes_run_from_top_to_bottom(two_blobs: DomainPair) -> None:
 
 def test_baselines_show_no_draw_shares(blobs: DomainPair) -> None:
     assert key(plot_class_shares(fitted(CORAL(C=0.1), blobs), y_source=blobs.y_source)) == [SOURCE, LABELS]
-
-
-def test_search_shows_prior_of_chosen_model(blobs: DomainPair) -> None:
-    model = fitted(AdREMCV(["hinge"], **QUICK), blobs)
-    ax: Any = plot_class_shares(model)
-    np.testing.assert_allclose(marks(ax, DRAWS).get_xdata(), 100 * model.best_estimator_.class_prior_)
-    assert key(ax) == [LABELS, DRAWS, INTERVAL]
-    taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
-    assert key(plot_class_shares(taken)) == [LABELS]
 
 
 def test_plot_class_shares_rejects_unknown_labels(blobs: DomainPair) -> None:

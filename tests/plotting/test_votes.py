@@ -9,8 +9,8 @@ import pytest
 from pictures import assert_legible
 from problems import fitted
 
-from adrem import AdREM, AdREMCV
-from adrem.baselines import HardEM, SourceOnly
+from adrem import AdREM
+from adrem.baselines import HardEM
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_votes
 
@@ -68,14 +68,6 @@ def test_many_members_are_binned_by_tenths(blobs: DomainPair) -> None:
     assert ax.get_xlabel() == "share of the 25 members that agree (%)"
     assert f"agree on {round(100 * np.mean(shares > 0.99))} % of" in ax.get_title(loc="left")
     assert_legible(ax)
-
-
-def test_search_plots_votes_of_chosen_model(blobs: DomainPair) -> None:
-    model = fitted(AdREMCV(["log_loss"], C=0.1, n_estimators=3, n_iter=4, random_state=0), blobs)
-    assert bars(plot_votes(model)) == bars(plot_votes(model.best_estimator_))
-    taken = fitted(AdREMCV({"alone": SourceOnly(C=0.1)}, random_state=0), blobs)
-    with pytest.raises(ValueError, match="SourceOnly, chosen by AdREMCV, is a single classifier and has no votes"):
-        plot_votes(taken)
 
 
 def test_plot_votes_rejects_voteless_models_and_wrong_labels(blobs: DomainPair, digits_model: Any) -> None:

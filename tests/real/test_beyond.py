@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from label_shift import with_share
 
-from adrem import AdREM, AdREMCV
+from adrem import AdREM
 from adrem.benchmark.protocols import PROTOCOLS
 from adrem.datasets import DomainPair, load
 from adrem.diagnostics import estimate_accuracy
@@ -48,18 +48,6 @@ def test_auto_neighbors_are_used_for_images_only() -> None:
         model = AdREM(neighbors="auto", n_estimators=1, n_iter=2, random_state=0)
         accuracy(data, model)
         assert model.neighbors_ == asked
-
-
-def test_search_selects_rbf_for_images_only() -> None:
-    params: dict[str, Any] = {"candidates": ["hinge", "rbf"], "n_estimators": 3, "random_state": 0}
-    text = AdREMCV(**params)
-    accuracy(pair_of("amazon-standard/all", "K-D"), text)
-    assert text.best_name_ == "hinge"
-    assert not text.cv_results_["eligible"][1]
-    data = pair_of("office-caltech-full/surf", "D-W")
-    images = AdREMCV(**params)
-    assert accuracy(data, images) > accuracy(data, AdREM(n_estimators=3, random_state=0))
-    assert images.best_name_ == "rbf"
 
 
 @pytest.mark.parametrize(

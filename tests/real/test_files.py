@@ -32,7 +32,7 @@ def accuracy_of_python(data: DomainPair) -> float:
 
 
 def adapted(adrem: Command, *words: object) -> dict[str, Any]:
-    code, out, err = adrem("adapt", *words, "-o", "labels.csv", "--json")
+    code, out, err = adrem("adapt", *words, "--method", "adrem", "-o", "labels.csv", "--json")
     assert code == 0, err
     summary: dict[str, Any] = json.loads(out)
     return summary

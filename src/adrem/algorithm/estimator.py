@@ -159,7 +159,7 @@ class AdREM(DomainClassifier):
 
     See Also
     --------
-    AdREMCV : Choose among several variants of it without labels of the target.
+    adrem.Committee : Several kinds of Ad-REM that vote: the recommended estimator.
     adrem.diagnostics.diagnose : Assess how far to trust a model.
 
     Notes

@@ -66,6 +66,10 @@ class DomainHooks(BaseEstimator):
         scores = np.asarray(self.decide_rows(rows), dtype=np.float64)
         yield scores[:, None] if scores.ndim == 1 else scores
 
+    def findings(self) -> list[str]:
+        """Return lines on what the fit chose or estimated, for the summary and the report; by default none."""
+        return []
+
     def source_params(self) -> dict[str, Any]:
         """Return the parameters of the linear classifier of the source to compare with, named as for `AdREM`."""
         return {"loss": getattr(self, "loss", "hinge"), "C": getattr(self, "C_", 1.0)}

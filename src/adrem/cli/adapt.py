@@ -70,13 +70,13 @@ def adapt(
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
     text: Annotated[str | None, typer.Option(help="Text columns, separated by commas (default: detected).")] = None,
     target_label: Annotated[str | None, typer.Option(help="Column of TARGET with labels, only for scoring.")] = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "adrem",
-    loss: Annotated[str | None, typer.Option(help="hinge (an SVM) or log_loss (logistic regression).")] = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
+    loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
-        str | None, typer.Option(help="Class shares in TARGET: uniform, source, estimate, or a=0.8,b=0.2.")
+        str | None, typer.Option(help="Class shares in TARGET: auto, uniform, source, estimate, or a=0.8,b=0.2.")
     ] = None,
-    penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses (default: chosen).")] = None,
-    members: Annotated[int | None, typer.Option(min=1, help="Members of the ensemble (default: 11).")] = None,
+    penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
+    members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each member (default: 20).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
@@ -179,15 +179,15 @@ def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:
 
 def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     """Print and return what the method chose or estimated."""
-    choices: dict[str, Any] = {}
-    if hasattr(model, "best_name_"):
-        choices |= {"taken": model.best_name_, "tried": model.cv_results_["candidate"]}
-        say_wrapped(f"- best of {', '.join(model.cv_results_['candidate'])}: {model.best_name_}")
-    if prior == "estimate" or (
-        prior is None and hasattr(model, "best_name_") and len(set(model.class_prior_.tolist())) > 1
-    ):
-        shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
-        choices["class_prior"] = shares
+    for line in model.findings():
+        say_wrapped(f"- {line}")
+    if not (hasattr(model, "kinds_") or prior == "estimate"):
+        return {}
+    shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
+    choices: dict[str, Any] = {"class_prior": shares}
+    if hasattr(model, "kinds_"):
+        choices |= {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
+    else:
         say_wrapped(f"- estimated class shares: {', '.join(f'{name} {share:.2f}' for name, share in shares.items())}")
     return choices
 

@@ -9,11 +9,17 @@ import typer
 from adrem.cli.parameters import MODEL_OPTIONS
 from adrem.registry import COMMAND_LINE_METHODS, METHODS
 
-PRIORS = ("uniform", "source", "estimate")
+PRIORS = ("uniform", "source", "estimate", "auto")
+REPLACED = {"auto": "committee"}
 
 
 def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | None) -> Any:
     """Return the estimator of a method; `options` has its parameters, None for those not given."""
+    if method in REPLACED:
+        raise typer.BadParameter(
+            f"{method!r} was replaced by {REPLACED[method]!r}, the default: leave the option out.",
+            param_hint="--method",
+        )
     if method not in COMMAND_LINE_METHODS:
         raise typer.BadParameter(f"{method!r} is not one of {', '.join(COMMAND_LINE_METHODS)}.", param_hint="--method")
     if jobs == 0:
@@ -27,7 +33,11 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
     available = set(model.get_params()) - set(declared.params)
     for name in params:
         if name not in available:
-            raise typer.BadParameter(f"The method {method} has no such option.", param_hint=MODEL_OPTIONS[name])
+            raise typer.BadParameter(
+                f"The method {method} has no such option: leave it out, or use --method adrem.",
+                param_hint=MODEL_OPTIONS[name],
+            )
+    _check_prior(method, params.get("class_prior"))
     running = {name: value for name, value in (("n_jobs", jobs), ("verbose", 1)) if name in available}
     return model.set_params(random_state=seed, **running, **params)
 
@@ -40,6 +50,18 @@ def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
             f"It names {', '.join(sorted(shares))}; the labels are {', '.join(sorted(known))}.", param_hint="--prior"
         )
     return {known[name]: share for name, share in shares.items()}
+
+
+def _check_prior(method: str, prior: Any) -> None:
+    """Raise if a method does not know the name of class shares."""
+    if method == "committee" and prior == "estimate":
+        raise typer.BadParameter(
+            "The committee estimates the shares by itself, and uses them if they explain how the files differ (auto, "
+            "the default). To rely on an estimate, use --method adrem.",
+            param_hint="--prior",
+        )
+    if method != "committee" and prior == "auto":
+        raise typer.BadParameter(f"The method {method} does not know 'auto'; committee does.", param_hint="--prior")
 
 
 def _check_values(params: dict[str, Any]) -> None:

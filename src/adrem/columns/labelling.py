@@ -39,9 +39,8 @@ class Labels:
 
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
-    """Fit a model to a pair, and compare it with the source classifier. Of a search, keep the best estimator."""
+    """Fit a model to a pair, and compare it with the source classifier."""
     model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
-    model = getattr(model, "best_estimator_", model)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
     plain = examined.plain
     return Bundle(model, plain.coef, plain.intercept, pair.recipe, pair.scales, about), examined

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # numba, behind the machines, is imported by the first fit
 
 # Members of each kind in a fit without a fold, to estimate the accuracy.
 N_REFIT_MEMBERS = 1
+# Shares that differ by no more than this part of the largest are the same number.
+EQUAL = 1e-9
 Shares = NDArray[np.float64]
 
 
@@ -173,6 +175,19 @@ class Committee(DomainClassifier):
     def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
         for shares in [self._votes(rows)] if self.distill else (seat.shares(rows) for seat in self.seats_):
             yield shares if shares.shape[1] > 2 else shares[:, 1:] - shares[:, :1]
+
+    def findings(self) -> list[str]:
+        lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]
+        lines += [f"left out: {name}, because {reason}" for name, reason in self.left_out_.items()]
+        return [*lines, f"class shares: {self._shares_text()}"]
+
+    def _shares_text(self) -> str:
+        shares = self.class_prior_
+        listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=True))
+        if np.ptp(shares) <= EQUAL * shares.max():
+            return "assumed equal"
+        is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", None))
+        return f"{'estimated' if is_estimate else 'as given'}, {listed}"
 
     def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
         """Return positions of classes as `predict` computes them."""

@@ -64,8 +64,8 @@ def estimate_accuracy(
 
     Parameters
     ----------
-    model : AdREM, AdREMCV or a baseline
-        A fitted model; of an `AdREMCV`, its best estimator is used.
+    model : Committee, AdREM or a baseline
+        A fitted model.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows of the fit. Several sources are pooled, and all rows count the same, whatever their weight.
     y_source : array-like of shape (n_source,)

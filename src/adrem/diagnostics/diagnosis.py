@@ -20,7 +20,6 @@ from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.preprocessing import transform_pair
 from adrem.runtime.seeds import integer_seed, spawn_seeds
 
 if TYPE_CHECKING:
@@ -46,8 +45,8 @@ def diagnose(
 
     Parameters
     ----------
-    model : AdREM, AdREMCV or a baseline
-        A fitted model; of an `AdREMCV`, its best estimator is used.
+    model : Committee, AdREM or a baseline
+        A fitted model.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows of the fit.
     y_source : array-like of shape (n_source,)
@@ -98,10 +97,6 @@ def examine(
 ) -> Examination:
     """Return an examination, which computes a diagnosis or single parts of it."""
     check_model(model)
-    if hasattr(model, "best_estimator_"):  # of a search
-        if model.preprocessing_ is not None:
-            X_source, X_target = transform_pair(model.preprocessing_, X_source, X_target)
-        model = model.best_estimator_
     if get_tags(model).input_tags.pairwise:
         raise InvalidDataError(
             "A model with kernel='precomputed' can't be diagnosed without the rows: name the kernel."
@@ -150,6 +145,7 @@ class Examination:
         self.before = self.plain.label(domains.X_target)
         self.after = model.label_rows(domains.X_target)
         self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
+        self.kinds: list[str] = getattr(model, "kinds_", [])
         self.members = self._members()
 
     def _names(self, given: Sequence[str] | None) -> Sequence[str]:
@@ -179,6 +175,8 @@ class Examination:
             course=_course(getattr(model, "history_", [])),
             agreement=self.evidence.agreement,
             members=self.members,
+            kinds=self.kinds,
+            findings=model.findings(),
             bins=self._bins(),
             uncertain=self._uncertain(),
             class_features=self._class_features(),
@@ -246,7 +244,8 @@ class Examination:
         return agreement if len(agreement) > 1 else []
 
     def _bins(self) -> list[Bin]:
-        n_bins, places = bins_of(self.model.confidence_rows(self.domains.X_target), len(self.members))
+        n_members = 0 if self.kinds else len(self.members)  # the confidence of a committee is no share of votes
+        n_bins, places = bins_of(self.model.confidence_rows(self.domains.X_target), n_members)
         edges = np.arange(n_bins + 1) / n_bins
         changed = self.before != self.after
         kept, moved = (np.bincount(places[part], minlength=n_bins).tolist() for part in (~changed, changed))

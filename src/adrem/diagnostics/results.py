@@ -168,7 +168,11 @@ class Diagnosis:
     agreement : float or None
         Mean share of the members that agree with the label of a row; None for methods with one classifier.
     members : list of float
-        For each member, the share of the target rows on which it agrees with the vote.
+        For each member, or each kind of a committee, the share of the target rows on which it agrees with the vote.
+    kinds : list of str
+        The kinds of a committee, in the order of ``members``; empty for other models.
+    findings : list of str
+        What the fit chose or estimated, in words.
     bins : list of Bin
         The distribution of the confidence.
     uncertain : list of UncertainRow
@@ -194,6 +198,8 @@ class Diagnosis:
     course: list[Step]
     agreement: float | None
     members: list[float]
+    kinds: list[str]
+    findings: list[str]
     bins: list[Bin]
     uncertain: list[UncertainRow]
     class_features: list[ClassFeatures]

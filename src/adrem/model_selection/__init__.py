@@ -1,4 +1,4 @@
-"""Model selection without labels of the target: scorers, and `AdREMCV`."""
+"""Model selection without labels of the target: scorers for scikit-learn's searches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from adrem.model_selection.scorers import (
     NeighbourhoodDensityScorer,
     NeighbourScorer,
 )
-from adrem.model_selection.search import AdREMCV
 
 __all__ = [
-    "AdREMCV",
     "AgreementScorer",
     "CircularScorer",
     "EntropyScorer",

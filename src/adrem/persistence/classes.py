@@ -19,12 +19,10 @@ def check_class(model: Any) -> None:
     """Refuse to save a model whose class `load` could not find again."""
     cls = type(model)
     declared = find_estimator(cls)
-    if hasattr(model, "best_estimator_") or not isinstance(model, DomainClassifier):
+    if not isinstance(model, DomainClassifier):
         known = ", ".join(name for name, estimator in ESTIMATORS.items() if estimator.saved is not None)
-        hint = " Save its best_estimator_, for rows as its preprocessing_ makes them."
         raise InvalidTypeError(
             f"{cls.__name__} can't be saved; these can: {known}, and subclasses of adrem.base.DomainClassifier."
-            f"{hint if hasattr(model, 'best_estimator_') else ''}"
         )
     if declared is None and getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
         raise InvalidTypeError(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adrem.baselines import DASVM
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.plotting.models import check_adapted, name_of, taken
+from adrem.plotting.models import check_adapted
 from adrem.plotting.style import BLUE, INK, LINE, PALE, axes_or_new, check_axes, style_axes
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def plot_history(model: Any, *, what: What = "changed", ax: Axes | None = None) 
 
     Parameters
     ----------
-    model : AdREM, AdREMCV, HardEM, SoftEM or DASVM
-        A fitted model. For `AdREMCV` it is the chosen model.
+    model : Committee, AdREM, HardEM, SoftEM or DASVM
+        A fitted model.
     what : {"changed", "loss", "balanced_loss", "objective"}, default="changed"
         Share of the target labels changed by each iteration; the loss or the class-balanced loss, equations 3 and 4 of
         the paper; or the objective of `SoftEM`.
@@ -88,30 +88,33 @@ def _read(model: Any, what: str) -> tuple[_Measure, list[Array]]:
     if what not in MEASURES:
         raise ParameterError(f"what must be one of {', '.join(map(repr, MEASURES))}; got {what!r}.", "what")
     measure, history = MEASURES[what], _history(model, what)
-    members = sorted({entry.get("member", 0) for entry in history})
-    courses = [[entry[measure.key] for entry in history if entry.get("member", 0) == member] for member in members]
+    by_member: dict[tuple[str, int], list[float]] = {}
+    for entry in history:
+        by_member.setdefault((entry.get("kind", ""), entry.get("member", 0)), []).append(entry[measure.key])
+    courses = list(by_member.values())
     unit = 100.0 / _count_labels(model) if what == "changed" else 1.0
     return measure, [unit * np.array(course, dtype=np.float64) for course in courses]
 
 
 def _history(model: Any, what: str) -> list[dict[str, Any]]:
     """Return the history of a model, which must have the measure."""
-    history: list[dict[str, Any]] = getattr(taken(model), "history_", [])
+    history: list[dict[str, Any]] = getattr(model, "history_", [])
     if len(history) < 2:
         raise InvalidDataError(
-            f"{name_of(model)} has no iterations to show; use AdREM, or HardEM, SoftEM or DASVM of adrem.baselines."
+            f"{type(model).__name__} has no iterations to show; use AdREM, or HardEM, SoftEM or DASVM of "
+            "adrem.baselines."
         )
     known = [name for name, own in MEASURES.items() if own.key in history[0]]
     if what not in known:
         wanted = " or ".join(f"what={name!r}" for name in known)
-        raise InvalidDataError(f"{name_of(model)} does not record its {MEASURES[what].name}: use {wanted}.")
+        raise InvalidDataError(f"{type(model).__name__} does not record its {MEASURES[what].name}: use {wanted}.")
     return history
 
 
 def _count_labels(model: Any) -> int:
-    n_labels, fitted = len(model.transduction_), taken(model)
+    n_labels = len(model.transduction_)
     # DASVM counts the labels of each one-vs-rest problem.
-    return n_labels * fitted.intercept_.shape[1] if isinstance(fitted, DASVM) else n_labels
+    return n_labels * model.intercept_.shape[1] if isinstance(model, DASVM) else n_labels
 
 
 def _mean(courses: list[Array], ended: float | None) -> Array:

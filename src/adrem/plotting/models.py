@@ -20,17 +20,6 @@ def check_adapted(model: Any) -> None:
         )
 
 
-def taken(model: Any) -> Any:
-    """Return the model itself, or the one that a search chose."""
-    return getattr(model, "best_estimator_", model)
-
-
-def name_of(model: Any) -> str:
-    """Return the name of the chosen model for messages."""
-    name = type(taken(model)).__name__
-    return name if taken(model) is model else f"{name}, chosen by {type(model).__name__},"
-
-
 def read_labels(labels: Any, name: str, n_rows: int) -> NDArray[Any]:
     """Return labels as an array with one label per row."""
     read = np.asarray(labels)

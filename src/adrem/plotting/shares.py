@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError
-from adrem.plotting.models import check_adapted, read_labels, taken
+from adrem.plotting.models import check_adapted, read_labels
 from adrem.plotting.style import GRID, INK, SIZE, SOURCE, TARGET, axes_or_new, check_axes, legend_above, style_axes
 from adrem.runtime.text import without_middle
 
@@ -30,7 +30,7 @@ def plot_class_shares(model: Any, *, y_source: Any = None, ax: Axes | None = Non
 
     Parameters
     ----------
-    model : AdREM, AdREMCV or a baseline
+    model : Committee, AdREM or a baseline
         A fitted model. Baselines draw no rows, so no assumed shares are shown.
     y_source : array-like of shape (n_source,), default=None
         Labels of the source, to show its shares.
@@ -93,10 +93,10 @@ def _read_source(model: Any, y_source: Any) -> Array:
 
 def _draw_prior(ax: Axes, model: Any, places: NDArray[np.intp]) -> None:
     """Draw the class prior, and the interval of its estimate, which the draws need not have used."""
-    fitted, below = taken(model), places + PRIOR_OFFSET
-    if hasattr(fitted, "class_prior_"):
-        ax.plot(100 * fitted.class_prior_, below, "|", color=INK, ms=7, mew=2, label="used in the draws")
-    interval = getattr(model, "class_prior_interval_", getattr(fitted, "class_prior_interval_", None))
+    below = places + PRIOR_OFFSET
+    if hasattr(model, "class_prior_"):
+        ax.plot(100 * model.class_prior_, below, "|", color=INK, ms=7, mew=2, label="used in the draws")
+    interval = getattr(model, "class_prior_interval_", None)
     if interval is not None:
         ax.hlines(below, *(100 * interval), color=INK, linewidth=1, label="90 % interval of the estimate")
 

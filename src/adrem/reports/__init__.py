@@ -27,7 +27,7 @@ def report(
 
     Parameters
     ----------
-    model : AdREM or a baseline
+    model : Committee, AdREM or a baseline
         A fitted model.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows that the model was fitted to.

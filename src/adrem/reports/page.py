@@ -172,7 +172,8 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "accuracy": about.accuracy,
         "separation": separation,
         "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
-        "method_name": "Ad-REM" if d.method == "AdREM" else d.method,
+        "method_name": {"AdREM": "Ad-REM", "Committee": "the committee"}.get(d.method, d.method),
+        "kinds": list(zip(d.kinds, d.members, strict=False)),
         "command": about.command.split(" ") if about.command else [],
         "facts": list(facts.items()),
         "notes": about.notes,
@@ -242,8 +243,9 @@ def _course(d: Diagnosis) -> dict[str, Any]:
     ]
     return {
         "changed_chart": charts.line_chart(changed, "iteration", "labels changed"),
-        "loss_chart": charts.line_chart(losses, "iteration", "loss"),
-        "member_chart": charts.member_chart(d.members) if d.members else None,
+        # The losses of different kinds can't be compared.
+        "loss_chart": None if d.kinds else charts.line_chart(losses, "iteration", "loss"),
+        "member_chart": charts.member_chart(d.members) if d.members and not d.kinds else None,
         "n_members": max(1, len(d.members)),
     }
 
@@ -251,11 +253,12 @@ def _course(d: Diagnosis) -> dict[str, Any]:
 def _certainty(d: Diagnosis, about: About) -> dict[str, Any]:
     described = about.target_rows is not None
     texts = [_shortened(about.target_rows[row.row]) if about.target_rows is not None else "" for row in d.uncertain]
-    by_votes = len(d.members) == len(d.bins)
+    by_votes = not d.kinds and len(d.members) == len(d.bins)
     return {
         "confidence_chart": charts.confidence_chart(d.bins, by_votes),
         "confidence_text": _confidence_text(d, by_votes),
         "described": described,
+        "by_member_votes": bool(d.members) and not d.kinds,
         "uncertain": [{**vars(row), "text": text} for row, text in zip(d.uncertain, texts, strict=True)],
     }
 
