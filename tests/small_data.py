@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,23 @@ NPZ_FILES = {
     "office-caltech-resnet50": ("amazon.npz", "caltech10.npz", "dslr.npz", "webcam.npz"),
     "office-31-resnet50": ("amazon.npz", "dslr.npz", "webcam.npz"),
 }
-FILE_SETS = (*MAT_FILES, *NPZ_FILES, "amazon-reviews")
+BATCH_FILES = tuple(f"batch{k}.dat.gz" for k in (1, 2, 3, 4, 5, 6, 8, 9))
+REVIEW_FILES = tuple(
+    f"{d}/{label}.review.gz" for d in ("books", "dvd", "electronics", "kitchen") for label in ("negative", "positive")
+)
+# A file of plain text that is cut after a line is a whole file of fewer rows.
+TEXT_FILES = {
+    "mushrooms": ("agaricus-lepiota.data",),
+    "phishing": ("TrainingDataset.arff",),
+    "heart-disease": tuple(f"processed.{name}.data" for name in ("cleveland", "hungarian", "switzerland", "va")),
+}
+PACKED_FILES = {
+    "amazon-reviews": ("processed_acl.tar.gz",),
+    "amazon-text": REVIEW_FILES,
+    "gas-sensor-drift": BATCH_FILES,
+}
+BINARY_SETS = (*MAT_FILES, *NPZ_FILES, *PACKED_FILES)
+FILE_SETS = (*BINARY_SETS, *TEXT_FILES)
 N_CLASSES = {"amazon-400": 2, "amazon-reviews": 2, "office-31-decaf": 3, "cross-dataset-testbed": 4}
 
 
@@ -43,8 +61,8 @@ def make_files(name: str) -> dict[str, bytes]:
     """Small random files of a data set in the published format."""
     rng = RandomState(0)
     n_classes = N_CLASSES.get(name, 3)
-    if name == "amazon-reviews":
-        return {"processed_acl.tar.gz": review_archive(rng)}
+    if name in MAKERS:
+        return {file: MAKERS[name](rng, file) for file in files_of(name)}
     labels = np.arange(N_ROWS) % n_classes
     counts = {file: rng.poisson(1.0 + 2.0 * np.eye(n_classes, 12)[labels]) for file in files_of(name)}
     if name in MAT_FILES:
@@ -55,7 +73,7 @@ def make_files(name: str) -> dict[str, bytes]:
 
 
 def files_of(name: str) -> tuple[str, ...]:
-    return MAT_FILES.get(name) or NPZ_FILES.get(name) or ("processed_acl.tar.gz",)
+    return {**MAT_FILES, **NPZ_FILES, **PACKED_FILES, **TEXT_FILES}[name]
 
 
 def _mat(X: Any, labels: Any) -> bytes:
@@ -88,11 +106,63 @@ def review_archive(rng: RandomState, *, extra: str = "") -> bytes:
     return file.getvalue()
 
 
+def _texts(rng: RandomState, file: str) -> bytes:
+    words = ("bad", "poor", "not") if "negative" in file else ("good", "fine", "very")
+    reviews = [
+        f"<review>\n<title>\nTitle\n</title>\n<review_text>\nThe book, {words[rng.randint(3)]} \xe9t\xe9!\n"
+        "</review_text>\n</review>\n"
+        for _ in range(N_ROWS // 2)
+    ]
+    return gzip.compress(f"<data>\n{''.join(reviews)}</data>\n".encode("latin-1"), mtime=0)
+
+
+def _batch(rng: RandomState, _file: str) -> bytes:
+    rows = rng.uniform(-10.0, 1e5, (N_ROWS, 128)).round(3)
+    lines = [
+        f"{1 + k % 6} " + " ".join(f"{j + 1}:{value}" for j, value in enumerate(row)) for k, row in enumerate(rows)
+    ]
+    return gzip.compress("\n".join(lines).encode() + b"\n", mtime=0)
+
+
+def _mushrooms(rng: RandomState, _file: str) -> bytes:
+    codes = np.array(list("abc"))[rng.randint(3, size=(2 * N_ROWS, 22))]
+    codes[:, 9] = np.repeat(["e", "t"], N_ROWS)
+    labels = np.where(codes[:, 4] == "a", "e", "p")
+    return "".join(f"{label},{','.join(row)}\n" for label, row in zip(labels, codes, strict=True)).encode()
+
+
+def _phishing(rng: RandomState, _file: str) -> bytes:
+    cells = rng.randint(-1, 2, size=(2 * N_ROWS, 31))
+    cells[:, 0] = np.repeat([1, -1], N_ROWS)
+    cells[:, -1] = np.where(cells[:, 7] > 0, 1, -1)
+    lines = [",".join(map(str, row)) for row in cells]
+    return "\n".join(["@relation phishing", "@attribute a {-1,1}", "@data", *lines]).encode()
+
+
+def _heart(rng: RandomState, file: str) -> bytes:
+    rows = rng.randint(1, 90, size=(N_ROWS, 14)).astype(str)
+    for column, codes in ((2, "1234"), (6, "012"), (10, "123"), (12, "367"), (13, "01234")):
+        rows[:, column] = np.array(list(codes))[rng.randint(len(codes), size=N_ROWS)]
+    rows[:3, 4], rows[:2, 12] = ("-9" if "hungarian" in file else "?"), "?"
+    return "".join(",".join(row) + "\n" for row in rows).encode()
+
+
+MAKERS: dict[str, Callable[[RandomState, str], bytes]] = {
+    "amazon-reviews": lambda rng, _file: review_archive(rng),
+    "amazon-text": _texts,
+    "gas-sensor-drift": _batch,
+    "mushrooms": _mushrooms,
+    "phishing": _phishing,
+    "heart-disease": _heart,
+}
+
+
 def make_home(folder: Path, names: tuple[str, ...] = FILE_SETS) -> Path:
     """A folder of small data sets."""
     for name in names:
         (folder / name).mkdir(parents=True)
         for file, content in make_files(name).items():
+            (folder / name / file).parent.mkdir(exist_ok=True)
             (folder / name / file).write_bytes(content)
     return folder
 

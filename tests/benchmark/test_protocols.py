@@ -11,13 +11,15 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from adrem.benchmark.methods import METHODS
 from adrem.benchmark.protocols import PROTOCOLS, TABLES, Protocol, find_pairs, find_protocols
 from adrem.datasets import DataSet, Domain, DomainPair, Provenance, load
 from adrem.datasets.registry import REGISTRY
 
 BY_NAME = {protocol.name: protocol for protocol in PROTOCOLS}
 DRAWN = [protocol for protocol in PROTOCOLS if protocol.draw.per_class or protocol.draw.n_source]
-WHOLE = [protocol for protocol in PROTOCOLS if protocol not in DRAWN]
+HELD = [protocol for protocol in PROTOCOLS if protocol.held_out]
+WHOLE = [protocol for protocol in PROTOCOLS if protocol not in DRAWN + HELD]
 PAPER_TABLES = (
     "amazon-standard",
     "amazon-full",
@@ -154,6 +156,44 @@ def test_draws_are_reproducible_and_differ_between_repetitions(protocol: Protoco
     assert first.X_source.shape == other.X_source.shape
 
 
+def test_held_out_rows_are_those_of_skada() -> None:
+    splitters = pytest.importorskip("skada.model_selection")
+    protocol = find_protocols("skada-bench", "mushrooms")[0]
+    data = make_data(protocol, 60)
+    X_source, y_source, X_target, y_target = data.pair("T-E")
+    X, y = np.concatenate([X_source, X_target]), np.concatenate([y_source, y_target])
+    domain = np.repeat([1, -2], [len(y_source), len(y_target)])
+    splitter = splitters.StratifiedDomainShuffleSplit(n_splits=5, test_size=0.2, random_state=0)
+    for repetition, (fitted, held) in enumerate(splitter.split(X, y, domain)):
+        trial = protocol.make_trial(data, "T-E", repetition)
+        fitted, held = np.sort(fitted), np.sort(held)
+        source, target, scored = fitted[domain[fitted] > 0], fitted[domain[fitted] < 0], held[domain[held] < 0]
+        assert_same(trial.pair, DomainPair(X[source], y[source], X[target], y[target]))
+        assert trial.X_held is not None
+        assert_array_equal(trial.X_held, X[scored])
+        assert_array_equal(trial.truth, y[scored])
+        assert_same(protocol.make_pair(data, "T-E", repetition), trial.pair)
+
+
+@pytest.mark.parametrize("protocol", HELD, ids=names(HELD))
+def test_held_out_rows_are_not_fitted_to(protocol: Protocol) -> None:
+    data = make_data(protocol, 100)
+    trial = protocol.make_trial(data, protocol.pairs[0], 1)
+    fitted, held = set(numbers(trial.pair.X_target)), set(numbers(trial.X_held))
+    assert not fitted & held
+    assert len(fitted | held) == 100
+    assert [len(trial.pair.X_source), len(fitted), len(held)] == [80, 80, 20]
+    assert_array_equal(np.bincount(trial.truth), [5] * 4)
+    assert protocol.repeats_of(METHODS["coral"]) == protocol.repeats == 5
+
+
+@pytest.mark.parametrize("protocol", [*WHOLE, *DRAWN], ids=names([*WHOLE, *DRAWN]))
+def test_other_protocols_score_the_target_that_is_fitted_to(protocol: Protocol) -> None:
+    trial = protocol.make_trial(make_data(protocol), protocol.pairs[0], 0)
+    assert trial.X_held is None
+    assert trial.truth is trial.pair.y_target
+
+
 def test_pairs_with_equal_source_draw_different_rows() -> None:
     protocol = unscaled(BY_NAME["office-caltech-standard/surf"])
     data = make_data(protocol)
@@ -221,6 +261,7 @@ def test_identity_depends_on_draw_and_scaling() -> None:
         replace(protocol, draw=replace(protocol.draw, per_class=19)),
         replace(protocol, draw=replace(protocol.draw, fewer={})),
         BY_NAME["office-caltech-full/surf"],
+        replace(protocol, held_out=0.2),
     )
     for other in others:
         assert other.identity() != protocol.identity()

@@ -305,6 +305,30 @@ def test_run_cell_equals_direct_fit(digits: Protocol, tmp_path: Path, name: str)
     assert len({result.values["accuracy"] for result in found.values()}) == 2
 
 
+@pytest.mark.parametrize("name", ["source-svm", "adrem-svm", "skada:CORAL"])
+def test_held_out_rows_are_scored(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = replace(DIGITS, held_out=0.2)
+    monkeypatch.setattr("adrem.benchmark.protocols.PROTOCOLS", (protocol,))
+    store = Store(tmp_path)
+    [method] = find_methods([name])
+    planned = plan([protocol], [method], repeats=2)
+    assert len(planned.cells) == 2
+    assert run(planned.cells, store) == {}
+    trial = protocol.make_trial(load("digits-shift"), "S-T", 1)
+    labels, _ = method.label(trial.pair, 1, trial.X_held)
+    assert len(labels) == len(trial.y_held) < len(trial.pair.y_target)
+    assert store.get(planned.cells)[planned.cells[1]].values["accuracy"] == 100 * np.mean(labels == trial.y_held) > 50
+
+
+def test_data_that_need_skada_are_skipped_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skada.datasets", None)
+    planned = plan(find_protocols("skada-bench", "sim-target"), find_methods(["adrem-svm"]), home=tmp_path)
+    assert planned.cells == []
+    assert planned.skipped == {
+        "skada-bench/sim-target": 'simulated-target is drawn by skada: pip install "adrem[bench]".'
+    }
+
+
 class Loud:
     """An estimator that labels all rows 3 and warns."""
 

@@ -55,8 +55,8 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, verify: 
         ``amazon-reviews``, ``amazon-400``, ``amazon-text``, ``office-caltech-surf``, ``office-caltech-resnet50``,
         ``office-31-resnet50``, ``office-31-decaf``, ``cross-dataset-testbed``, ``mushrooms``, ``phishing``,
         ``heart-disease`` or ``gas-sensor-drift``, which are read from files; ``digits-shift`` or ``rotated-arcs``,
-        which come with the package; or ``simulated-covariate-shift``, ``simulated-target-shift``,
-        ``simulated-concept-shift`` or ``simulated-subspace-shift``, which skada draws.
+        which come with the package; or ``simulated-covariate``, ``simulated-target``,
+        ``simulated-concept`` or ``simulated-subspace``, which skada draws.
     data_home : path-like, default=None
         The folder that holds a folder for every data set. By default the environment variable ``ADREM_DATA``,
         else one in the user's cache folder, where `fetch` puts downloads.

@@ -76,7 +76,7 @@ SIMULATED_SHAPES = {"subspace": "5 x 2400 x 2, 2 classes"}
 
 def _simulated(kind: str) -> DataSetSpec:
     return DataSetSpec(
-        name=f"simulated-{kind}-shift",
+        name=f"simulated-{kind}",
         title=f"Simulated {kind} shift of SKADA-Bench, five draws",
         domains=SIMULATED,
         shape=SIMULATED_SHAPES.get(kind, "5 x 1600 x 2, 2 classes"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import warnings
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -36,25 +38,20 @@ def make_shift(kind: str) -> dict[str, Table]:
             from skada.datasets import make_shifted_datasets
     except ImportError as error:
         raise DataNotFoundError(f'The {kind} shift is drawn by skada: pip install "adrem[bench]".') from error
-    shift = SHIFTS[kind]
     tables = {}
     for seed in SEEDS:
-        for name in shift.names:
-            try:
-                X, y, domain = make_shifted_datasets(
-                    n_samples_source=shift.rows,
-                    n_samples_target=shift.rows,
-                    shift=name,
-                    noise=shift.noise,
-                    label="binary",
-                    center_cov_shift=(-0.4, 3),
-                    random_state=seed,
-                )
-            except ValueError:  # another version of skada has another name
-                if name == shift.names[-1]:
-                    raise
-            else:
-                break
+        X, y, domain = _draw(make_shifted_datasets, SHIFTS[kind], seed)
         for side, rows in (("source", domain > 0), ("target", domain < 0)):
             tables[f"{side}-{seed}"] = Table(X[rows], y[rows].astype(np.int64))
     return tables
+
+
+def _draw(make: Any, shift: Shift, seed: int) -> Any:
+    parameters = {"noise": shift.noise, "label": "binary", "center_cov_shift": (-0.4, 3), "random_state": seed}
+    sizes = dict.fromkeys(("n_samples_source", "n_samples_target"), shift.rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # skada warns of its own parameters
+        for name in shift.names[:-1]:
+            with suppress(ValueError):  # another version of skada has another name
+                return make(shift=name, **sizes, **parameters)
+        return make(shift=shift.names[-1], **sizes, **parameters)
