@@ -17,7 +17,6 @@ from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
 from adrem.baselines.span import RowSpace
 from adrem.exceptions import InvalidDataError
-from adrem.machines.discriminant import unit_rows
 from adrem.runtime.memory import by_blocks
 from adrem.types import Matrix
 
@@ -58,6 +57,9 @@ class SPL(Baseline):
         Number of dimensions of the projection, at most that of the principal components.
     n_iter : int, default=10
         Number of iterations.
+    normalize : bool, default=False
+        Whether ``W`` has one over the number of rows of the class, as in linear discriminant analysis, instead of one.
+        ``I`` counts for more then.
     random_state : optional
         Not used: nothing is random.
 
@@ -95,15 +97,22 @@ class SPL(Baseline):
         "n_principal": [Interval(Integral, 1, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
         "random_state": ["random_state"],
     }
 
     def __init__(
-        self, n_principal: int = 512, n_components: int = 128, n_iter: int = 10, random_state: Any = None
+        self,
+        n_principal: int = 512,
+        n_components: int = 128,
+        n_iter: int = 10,
+        normalize: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.n_principal = n_principal
         self.n_components = n_components
         self.n_iter = n_iter
+        self.normalize = normalize
         self.random_state = random_state
 
     def _adapt(self, domains: Domains) -> None:
@@ -129,7 +138,8 @@ class SPL(Baseline):
         self, rows: Floats, labels: NDArray[np.intp], weights: Floats, selected: NDArray[np.bool_], n_source: int
     ) -> Floats:
         """Learn the projection from the selected rows, and all that follows from it; return the projected target."""
-        self.preserving_axes_ = preserving_axes(rows[selected], labels[selected], weights[selected], self.n_components)
+        part = (rows[selected], labels[selected], weights[selected])
+        self.preserving_axes_ = preserving_axes(*part, self.n_components, normalize=self.normalize)
         projected = rows @ self.preserving_axes_
         self.projected_mean_ = weights @ projected / weights.sum()
         projected = unit_rows(projected - self.projected_mean_)
@@ -172,16 +182,20 @@ def principal_axes(centred: Floats, weights: Floats, n: int) -> Floats:
     return np.ascontiguousarray(axes[:, kept].T)
 
 
-def preserving_axes(rows: Floats, labels: NDArray[np.intp], weights: Floats, n: int) -> Floats:
+def preserving_axes(
+    rows: Floats, labels: NDArray[np.intp], weights: Floats, n: int, *, normalize: bool = False
+) -> Floats:
     """Return at most n axes of the supervised locality preserving projection, as columns.
 
-    A weight counts copies of a row. With class sums ``s``, ``X W X'`` is the sum of ``s s'``.
+    A weight counts copies of a row. With class sums ``s``, ``X W X'`` is the sum of ``s s'``, times the value of ``W``
+    for the class.
     """
     memberships = _memberships(labels, weights, int(labels.max()) + 1)
+    sizes = memberships.sum(axis=0)
+    each = 1.0 / np.where(sizes > 0, sizes, 1.0) if normalize else np.ones(len(sizes))
     sums = memberships.T @ rows
-    degrees = weights * memberships.sum(axis=0)[labels]
-    total = (rows * degrees[:, None]).T @ rows
-    within = total - sums.T @ sums
+    total = (rows * (weights * (sizes * each)[labels])[:, None]).T @ rows
+    within = total - (sums * each[:, None]).T @ sums
     side = len(total)
     # Beyond the ridge only for weights so large that it would vanish in rounding errors.
     within[np.diag_indices(side)] += max(RIDGE, side * EPS * float(np.trace(total)))
@@ -225,6 +239,12 @@ def most_confident(probabilities: Floats, k: int, n_iter: int) -> NDArray[np.boo
         ordered = own[np.argsort(-confidence[own], kind="stable")]
         selected[ordered[: -(-k * len(own) // n_iter)]] = True
     return selected
+
+
+def unit_rows(rows: Floats) -> Floats:
+    """Return rows of unit length; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0))
 
 
 def _memberships(labels: NDArray[np.intp], weights: Floats, n_classes: int) -> Floats:
