@@ -42,7 +42,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "AdREM, refined": {"refine": 5},
 }
 BASELINES = (
-    "SourceOnly", "HardEM", "SoftEM", "CORAL", "SubspaceAlignment", "GFK", "TCA", "FLDA", "DASVM", "SCL",
+    "SourceOnly", "HardEM", "SoftEM", "CORAL", "SubspaceAlignment", "GFK", "TCA", "FLDA", "DASVM", "SCL", "SPL",
     "ImportanceWeighting", "KMM",
 )  # fmt: skip
 PARAMETERS: dict[str, list[Any]] = {

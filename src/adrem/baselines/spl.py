@@ -91,6 +91,8 @@ class SPL(Baseline):
     >>> for model in (SourceOnly(C=0.01), SPL()):
     ...     labels = model.fit(pair.X_source, pair.y_source, X_target=pair.X_target).transduction_
     ...     print(f"{(labels == pair.y_target).mean():.2f}")
+    0.67
+    0.84
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
