@@ -109,3 +109,5 @@ def test_huge_weights_keep_the_eigenproblem_solvable(blobs: DomainPair) -> None:
     weights = np.full(len(blobs.y_source), 1e12)
     model = SPL().fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target, sample_weight=weights)
     assert np.mean(model.transduction_ == blobs.y_target) > 0.5
+    with pytest.raises(ValueError, match="divide all weights"):
+        SPL().fit(blobs.X_source, blobs.y_source, X_target=blobs.X_target, sample_weight=1e188 * weights)

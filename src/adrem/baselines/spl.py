@@ -23,6 +23,7 @@ from adrem.types import Matrix
 Floats = NDArray[np.float64]
 RIDGE = 1.0
 MAX_ROUNDS = 300  # of k-means
+LARGEST_WEIGHT = 1e12
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -120,6 +121,11 @@ class SPL(Baseline):
     def _adapt(self, domains: Domains) -> None:
         from adrem.machines.tables import stack
 
+        if domains.weights.max(initial=0.0) > LARGEST_WEIGHT:
+            raise InvalidDataError(
+                f"The largest sample_weight is {domains.weights.max():g}, and SPL takes at most {LARGEST_WEIGHT:g}: "
+                "divide all weights by one constant."
+            )
         space = RowSpace(stack([domains.X_source, domains.X_target]))
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]
         weights = np.concatenate([domains.weights, np.ones(n_target)])
