@@ -42,7 +42,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "AdREM, refined": {"refine": 5},
 }
 BASELINES = (
-    "SourceOnly", "HardEM", "SoftEM", "CORAL", "SubspaceAlignment", "GFK", "TCA", "FLDA", "DASVM", "SCL",
+    "SourceOnly", "HardEM", "SoftEM", "CORAL", "SubspaceAlignment", "GFK", "TCA", "FLDA", "DASVM", "SCL", "SPL",
     "ImportanceWeighting", "KMM",
 )  # fmt: skip
 PARAMETERS: dict[str, list[Any]] = {
@@ -71,7 +71,8 @@ def estimator_of(way: str, **params: Any) -> Any:
         return Committee(**{"n_iter": 2, "n_estimators": 2, "random_state": 0, **params})
     if way in WAYS:
         return AdREM(**{**QUICK, **WAYS[way], **params})
-    return getattr(baselines, way)(**{"C": 1.0, "random_state": 0, **params})
+    usual = {"random_state": 0} if way == "SPL" else {"C": 1.0, "random_state": 0}
+    return getattr(baselines, way)(**{**usual, **params})
 
 
 def ingredients(**changed: Any) -> dict[str, Any]:

@@ -43,6 +43,12 @@ ARRAYS: Mapping[str, Array] = {
     "source_weight_": Array((None,)),
     "dropout_": Array(("features",)),
     "pivots_": Array((None,), "positions"),
+    "principal_axes_": Array(("principal", "features")),
+    "principal_offset_": Array(("principal",)),
+    "preserving_axes_": Array(("principal", "projected")),
+    "projected_mean_": Array(("projected",)),
+    "class_prototypes_": Array(("classes", "projected")),
+    "class_clusters_": Array(("classes", "projected")),
     "home_accuracy_": Array(("kinds",)),
     "agreement_": Array(("kinds", "kinds")),
     "row_agreement_": Array(("target",)),
@@ -160,6 +166,22 @@ COMMITTEE = Estimator(
     ),
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")
+SPL = Estimator(
+    "adrem.baselines:SPL",
+    Saved(
+        (
+            "classes_",
+            "transduction_",
+            "principal_axes_",
+            "principal_offset_",
+            "preserving_axes_",
+            "projected_mean_",
+            "class_prototypes_",
+            "class_clusters_",
+        ),
+        values=(),
+    ),
+)
 FLDA = Estimator("adrem.baselines:FLDA", Saved((*LINEAR, "dropout_")))
 LOG_LOSS = {"loss": "log_loss"}
 
@@ -235,6 +257,7 @@ DECLARATIONS = (
         Estimator("adrem.baselines:KMM", Saved((*LINEAR, "source_weight_"))),
         benchmark=Benchmark(("KMM",), version=2),
     ),
+    Declaration("spl", "Selective pseudo-labelling", SPL, benchmark=Benchmark()),
 )
 METHODS = {declaration.name: declaration for declaration in DECLARATIONS}
 COMMAND_LINE_METHODS = tuple(name for name, declaration in METHODS.items() if declaration.on_command_line)

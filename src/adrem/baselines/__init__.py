@@ -7,6 +7,7 @@ from adrem.baselines.flda import FLDA
 from adrem.baselines.gfk import GFK
 from adrem.baselines.scl import SCL
 from adrem.baselines.source import SourceOnly
+from adrem.baselines.spl import SPL
 from adrem.baselines.subspace_alignment import SubspaceAlignment
 from adrem.baselines.tca import TCA
 from adrem.baselines.weighting import KMM, ImportanceWeighting
@@ -18,6 +19,7 @@ __all__ = [
     "GFK",
     "KMM",
     "SCL",
+    "SPL",
     "TCA",
     "HardEM",
     "ImportanceWeighting",

@@ -73,6 +73,8 @@ def lengths_of(model: Any) -> dict[str, int | None]:
         "members": len(getattr(model, "coef_", (None,))),
         "steps": model.coef_path_.shape[1] if hasattr(model, "coef_path_") else None,
         "target": len(getattr(model, "transduction_", ())),
+        "principal": len(getattr(model, "principal_offset_", ())),
+        "projected": len(getattr(model, "projected_mean_", ())),
         "kinds": len(getattr(model, "kinds_", ())),
     }
 
