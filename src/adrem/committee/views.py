@@ -38,7 +38,7 @@ class View:
     def apply(self, rows: Matrix) -> Matrix:
         """Return rows of the target as the kind sees them."""
         if self.root:
-            rows = np.sqrt(np.maximum(rows, 0.0))
+            rows = _root(rows)
         if self.shift is not None:
             rows = rows - self.shift.astype(rows.dtype)
         if self.factor is not None:
@@ -120,6 +120,13 @@ def _mean_and_deviation(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.f
     mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
     squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
     return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
+
+
+def _root(rows: Matrix) -> Matrix:
+    """Return the square roots, zero for negative values; sparse rows stay sparse."""
+    if not sp.issparse(rows):
+        return np.sqrt(np.maximum(rows, 0.0))
+    return sp.csr_array((np.sqrt(np.maximum(rows.data, 0.0)), rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _times(rows: Matrix, factor: FloatArray) -> Matrix:
