@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Shares = NDArray[np.float64]
 BAR_WIDTH = 0.82
 HEADROOM = 1.08  # for the numbers above the bars
 MIN_BARS = 5
@@ -58,12 +59,10 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     """
     check_axes(ax)
     check_adapted(model)
-    n_members = _count_members(model)
+    n_members, word, votes = _read_votes(model)
     right = None
     if y_true is not None:
         right = model.transduction_ == read_labels(y_true, "y_true", len(model.transduction_))
-    word = "kinds" if isinstance(model, Committee) else "members"
-    votes = model.row_agreement_ if isinstance(model, Committee) else model.vote_share_.max(axis=1)
     n_bins, places = bins_of(votes, n_members)
     counts = np.bincount(places, minlength=n_bins)
     by_votes = n_bins == n_members
@@ -83,16 +82,16 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     return ax
 
 
-def _count_members(model: Any) -> int:
+def _read_votes(model: Any) -> tuple[int, str, Shares]:
+    """Return the number of members, what they are called, and the share of them that agree with each label."""
     if isinstance(model, Committee):
-        n_members = len(model.kinds_)
-    else:
-        n_members = len(model.intercept_) if isinstance(model, AdREM) else 1
+        return len(model.kinds_), "kinds", model.row_agreement_
+    n_members = len(model.intercept_) if isinstance(model, AdREM) else 1
     if n_members < 2:
         raise InvalidDataError(
             f"{type(model).__name__} is a single classifier and has no votes: use AdREM with several n_estimators."
         )
-    return n_members
+    return n_members, "members", model.vote_share_.max(axis=1)
 
 
 def _draw_bars(ax: Axes, heights: NDArray[Any], texts: list[str], top: float) -> None:
