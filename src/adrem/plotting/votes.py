@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.algorithm.estimator import AdREM
+from adrem.committee.estimator import Committee
 from adrem.diagnostics.diagnosis import bins_of
 from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, name_of, read_labels, taken
@@ -32,8 +33,8 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
 
     Parameters
     ----------
-    model : AdREM or AdREMCV
-        A fitted model with several members.
+    model : AdREM, AdREMCV or Committee
+        A fitted model with several members; of a Committee the kinds vote.
     y_true : array-like of shape (n_target,), default=None
         True labels of the target rows, if known. The bars then show the accuracy, with the numbers of rows below.
     ax : matplotlib Axes, default=None
@@ -57,11 +58,10 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     """
     check_axes(ax)
     check_adapted(model)
-    n_members = _count_members(model)
+    votes, n_members, noun = _votes_of(model)
     right = None
     if y_true is not None:
         right = model.transduction_ == read_labels(y_true, "y_true", len(model.transduction_))
-    votes = model.vote_share_.max(axis=1)
     n_bins, places = bins_of(votes, n_members)
     counts = np.bincount(places, minlength=n_bins)
     by_votes = n_bins == n_members
@@ -75,20 +75,24 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     ax.set_xticks(range(n_bins), names)
     # Start at the fewest votes of any label, but show at least MIN_BARS bars.
     ax.set_xlim(min(int(places.min()), max(0, n_bins - MIN_BARS)) - 0.5, n_bins - 0.5)
-    x = f"members that agree, of {n_members}" if by_votes else f"share of the {n_members} members that agree (%)"
+    x = f"{noun} that agree, of {n_members}" if by_votes else f"share of the {n_members} {noun} that agree (%)"
     y = "target rows" if right is None else "labels that are right (%)"
-    style_axes(ax, _title(n_members, votes > 1 - 0.5 / n_members, right), x=x, y=y, grid="y")
+    style_axes(ax, _title(f"{n_members} {noun}", votes > 1 - 0.5 / n_members, right), x=x, y=y, grid="y")
     return ax
 
 
-def _count_members(model: Any) -> int:
+def _votes_of(model: Any) -> tuple[NDArray[np.float64], int, str]:
+    """Return the share of the votes for each label, the number of voters and what they are."""
     fitted = taken(model)
+    if isinstance(fitted, Committee) and len(fitted.kinds_) > 1:
+        return fitted.row_agreement_, len(fitted.kinds_), "kinds"
     n_members = len(fitted.intercept_) if isinstance(fitted, AdREM) else 1
     if n_members < 2:
         raise InvalidDataError(
-            f"{name_of(model)} is a single classifier and has no votes: use AdREM with several n_estimators."
+            f"{name_of(model)} is a single classifier and has no votes: use AdREM with several n_estimators, or a "
+            "Committee of several kinds."
         )
-    return n_members
+    return model.vote_share_.max(axis=1), n_members, "members"
 
 
 def _draw_bars(ax: Axes, heights: NDArray[Any], texts: list[str], top: float) -> None:
@@ -117,8 +121,8 @@ def _draw_accuracies(ax: Axes, right: Counts, counts: Counts) -> None:
     )
 
 
-def _title(n_members: int, agreed: Flags, right: Flags | None) -> str:
-    title = f"All {n_members} members agree on {percent(agreed.sum(), len(agreed))} of the labels"
+def _title(voters: str, agreed: Flags, right: Flags | None) -> str:
+    title = f"All {voters} agree on {percent(agreed.sum(), len(agreed))} of the labels"
     if right is None or not agreed.any():
         return title
     return f"{title}; {percent(right[agreed].sum(), agreed.sum())} of these are right"
