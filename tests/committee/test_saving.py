@@ -20,8 +20,12 @@ from adrem.persistence.models import HEADER
 
 NAMES = np.array(["ant", "bee", "cow"])
 FORMS = {
-    "linear": "margin", "rbf": "rbf", "discriminant": "discriminant, centered", "logistic": "source", "trees": "boosting",
-}  # fmt: skip
+    "linear": "margin",
+    "rbf": "rbf",
+    "discriminant": "discriminant, centered",
+    "logistic": "source",
+    "trees": "boosting",
+}
 
 
 def small(kinds: Any, **params: Any) -> Any:
@@ -107,6 +111,14 @@ def read(contents: dict[str, Any], folder: Path) -> Any:
     return load(folder / "bad")
 
 
+def is_refused(contents: dict[str, Any], folder: Path) -> bool:
+    try:
+        read(contents, folder)
+    except UnreadableModelError:
+        return True
+    return False
+
+
 def with_header(contents: dict[str, Any], change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     header = json.loads(contents[HEADER].tobytes())
     change(header)
@@ -147,18 +159,10 @@ def test_damaged_array_is_refused(files: Any, form: str, tmp_path: Path) -> None
     for name in names:
         more = NOT_FINITE if good[name].dtype.kind == "f" else {}
         for what, damage in {**DAMAGE, **more}.items():
-            changed = damage(good[name])
-            if name.endswith(("coef", "intercept", "means", "center", "directions")) and what == "longer":
-                pass  # another member or class: the other arrays have fewer
-            with pytest.raises(UnreadableModelError):
-                read({**good, name: changed}, tmp_path)
-                pytest.fail(f"{name}, {what}, was read")
-        with pytest.raises(UnreadableModelError):
-            read({other: array for other, array in good.items() if other != name}, tmp_path)
-            pytest.fail(f"a file without {name} was read")
+            assert is_refused({**good, name: damage(good[name])}, tmp_path), f"{name}, {what}"
+        assert is_refused({other: array for other, array in good.items() if other != name}, tmp_path), name
     for extra in ("parts_0_more", "parts_1_coef", "parts_coef", "parts_"):
-        with pytest.raises(UnreadableModelError):
-            read({**good, extra: np.zeros(3)}, tmp_path)
+        assert is_refused({**good, extra: np.zeros(3)}, tmp_path)
 
 
 def _cycle(trees: dict[str, Any]) -> None:
@@ -215,6 +219,9 @@ HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "weight in words": lambda h: h["parts"][0].update(weight="nan"),
     "weights that do not sum to one": lambda h: h["parts"][0].update(weight=0.5),
     "no root": lambda h: h["parts"][0].pop("root"),
+    "no view": lambda h: h["parts"][0].pop("view"),
+    "another view": lambda h: h["parts"][0].update(view=["view_center"]),
+    "a view that is null": lambda h: h["parts"][0].update(view=None),
     "no unit": lambda h: h["parts"][0].pop("unit"),
     "other kinds": lambda h: h.update(kinds_=["log loss"]),
     "more kinds": lambda h: h.update(kinds_=[*h["kinds_"], "log loss"]),

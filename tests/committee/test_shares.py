@@ -65,7 +65,7 @@ def test_weights_of_the_source_count() -> None:
 
 
 def test_estimate_is_deterministic() -> None:
-    domains = make_domains([0.85, 0.15], n=200)
+    domains = make_domains([0.85, 0.15], n=60)
     one, other = estimated(domains), estimated(domains)
     np.testing.assert_array_equal(one.shares, other.shares)
     assert one[1:] == other[1:]

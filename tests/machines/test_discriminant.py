@@ -96,8 +96,8 @@ def test_scores_are_cosines_with_the_class_means(n_classes: int) -> None:
 def test_odd_rows_give_finite_scores(precision: Any) -> None:
     rng = RandomState(0)
     labels = np.arange(20) % 3
-    for rows in (np.zeros((20, 3)), np.ones((20, 3)), rng.normal(size=(20, 1)), rng.normal(size=(20, 50))):
-        rows = unit_rows(rows).astype(precision)
+    for table in (np.zeros((20, 3)), np.ones((20, 3)), rng.normal(size=(20, 1)), rng.normal(size=(20, 50))):
+        rows = unit_rows(table).astype(precision)
         for weights in (np.ones(20), np.where(labels == 2, 0.0, 1.0)):  # also without any row of a class
             found = discriminate(rows, labels, weights, 3)
             assert {array.dtype for array in found} == {np.dtype(precision)}

@@ -199,6 +199,10 @@ class Committee(DomainClassifier):
     def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
         from adrem.committee.saving import restore_seats
 
+        if not (hasattr(self, "history_") and hasattr(self, "left_out_")):
+            raise InvalidDataError("Fitted attributes are missing.")
+        if not 0 < getattr(self, "temperature_", 0.0) < np.inf:
+            raise InvalidDataError("The temperature is not a positive number.")
         self.seats_ = restore_seats(values, arrays, len(self.classes_), self.n_features_in_)
         if [seat.name for seat in self.seats_] != ([] if self.distill else self.kinds_):
             raise InvalidDataError("The seats are not those of the kinds.")
