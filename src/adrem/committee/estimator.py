@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,13 +19,11 @@ from adrem.runtime.memory import by_blocks
 from adrem.runtime.seeds import RandomState, spawn_seeds
 from adrem.types import FloatArray, Matrix
 
-if TYPE_CHECKING:  # numba, behind the machines, is imported by the first fit
-    pass
-
 # Members of each kind in a fit without a fold, to estimate the accuracy.
 N_REFIT_MEMBERS = 1
 # Shares that differ by no more than this part of the largest are the same number.
 EQUAL = 1e-9
+BELOW_ONE = 1.0 - 1e-12
 Shares = NDArray[np.float64]
 
 
@@ -169,7 +167,10 @@ class Committee(DomainClassifier):
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
 
     def share_rows(self, rows: Matrix) -> NDArray[np.float64]:
-        powers = self._votes(rows) ** self.temperature_
+        votes = self._votes(rows)
+        largest = votes.max(axis=1, keepdims=True)
+        powers = np.minimum((votes / largest) ** self.temperature_, BELOW_ONE)
+        powers[np.arange(len(votes)), votes.argmax(axis=1)] = 1.0  # rounding makes no tie that is not one in `predict`
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
@@ -213,6 +214,10 @@ class Committee(DomainClassifier):
     def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
         from adrem.committee.saving import restore_seats
 
+        if not (hasattr(self, "history_") and hasattr(self, "left_out_")):
+            raise InvalidDataError("Fitted attributes are missing.")
+        if not 0 < getattr(self, "temperature_", 0.0) < np.inf:
+            raise InvalidDataError("The temperature is not a positive number.")
         self.seats_ = restore_seats(values, arrays, len(self.classes_), self.n_features_in_)
         if [seat.name for seat in self.seats_] != ([] if self.distill else self.kinds_):
             raise InvalidDataError("The seats are not those of the kinds.")

@@ -73,14 +73,18 @@ def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, s
         return [KINDS[name] for name in names], left_out
     _check_names(model.kinds)
     kinds = [KINDS[name] for name in model.kinds]
-    dense = [kind.name for kind in kinds if kind.classifier in ("rbf", "discriminant", "boosting")]
-    if sp.issparse(domains.X_source) and dense:
-        raise ParameterError(f"The kind {dense[0]!r} needs dense rows: leave it out, or give dense rows.", "kinds")
+    is_sparse = sp.issparse(domains.X_source)
+    for kind in kinds:
+        if is_sparse and kind.classifier in ("rbf", "discriminant", "boosting"):
+            raise ParameterError(f"The kind {kind.name!r} needs dense rows: leave it out, or give dense rows.", "kinds")
+        if not is_sparse and kind.view is views.rare_words:
+            raise ParameterError(f"The kind {kind.name!r} needs sparse rows: leave it out, or give CSR rows.", "kinds")
     return kinds, {}
 
 
 def _check_names(names: Any) -> None:
-    if not names or len(set(names)) < len(names) or any(name not in KINDS for name in names):
+    are_known = all(isinstance(name, str) and name in KINDS for name in names)
+    if not names or not are_known or len(set(names)) < len(names):
         known = ", ".join(map(repr, KINDS))
         raise ParameterError(f"kinds must be 'auto' or different names among {known}; got {names!r}.", "kinds")
 

@@ -28,6 +28,7 @@ SHAPES: dict[str, dict[str, tuple[Any, ...]]] = {
         "baseline": ("problems",),
     },
 }  # fmt: skip
+TOLERANCE = 1e-9
 POSITIONS = ("feature", "left", "right", "roots")
 
 
@@ -37,9 +38,9 @@ def pack_seats(seats: list[Seat]) -> tuple[list[dict[str, Any]], Arrays]:
     arrays: Arrays = {}
     for k, seat in enumerate(seats):
         view = {f"view_{name}": getattr(seat.view, name) for name in VIEW_ARRAYS}
-        own = {**view, **seat.voter.arrays()}
-        arrays |= {f"{k}_{name}": array for name, array in own.items() if array is not None}
-        flags = {"root": seat.view.root, "unit": seat.view.unit}
+        view = {name: array for name, array in view.items() if array is not None}
+        arrays |= {f"{k}_{name}": array for name, array in {**view, **seat.voter.arrays()}.items()}
+        flags = {"root": seat.view.root, "unit": seat.view.unit, "view": sorted(view)}
         values.append({"name": seat.name, "form": seat.voter.form, "weight": seat.weight, **flags})
     return values, arrays
 
@@ -55,10 +56,14 @@ def restore_seats(values: Any, arrays: Arrays, n_classes: int, n_features: int) 
         seats.append(_seat(own, mine, lengths))
     if used != set(arrays):
         raise InvalidDataError("There are arrays of no seat.")
+    if seats and abs(sum(seat.weight for seat in seats) - 1.0) > TOLERANCE:
+        raise InvalidDataError("The weights of the seats do not sum to one.")
     return seats
 
 
 def _seat(values: dict[str, Any], arrays: Arrays, lengths: dict[str, int]) -> Seat:
+    if sorted(values["view"]) != sorted(name for name in arrays if name.startswith("view_")):
+        raise InvalidDataError("A view has other arrays.")
     view = {name: arrays.pop(f"view_{name}", None) for name in VIEW_ARRAYS}
     for array in view.values():
         if array is not None:
@@ -97,12 +102,12 @@ def _check(
 
 
 def _check_trees(trees: Trees, n_features: int) -> None:
-    """Raise unless every path through the trees ends: the children of a node come after it, a leaf is its own child."""
+    """Raise unless every path ends: children come after their node, a leaf is its own child, a node has one parent."""
     here = np.arange(len(trees.feature))
     is_leaf = (trees.left == here) & (trees.right == here)
-    inside = np.maximum(trees.left, trees.right) < len(here)
     ends = is_leaf | (np.minimum(trees.left, trees.right) > here)
-    starts = (trees.roots >= 0) & (trees.roots < len(here))
+    reached = np.sort(np.concatenate([trees.left[~is_leaf], trees.right[~is_leaf], trees.roots]))
     columns = (trees.feature >= 0) & (trees.feature < n_features)
-    if not all(bool(fine.all()) for fine in (inside, ends, starts, columns)):
+    is_whole = np.array_equal(reached, here) and len(trees.roots) % len(trees.baseline) == 0
+    if not (is_whole and ends.all() and columns.all()):
         raise InvalidDataError("The trees of a seat are not trees.")

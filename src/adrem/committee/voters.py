@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from adrem.algorithm.voting import tally
-from adrem.base.scoring import by_class, member_scores
+from adrem.base.scoring import member_scores, normalized_shares
 from adrem.machines.discriminant import cosines
 from adrem.types import FloatArray, Matrix
 
@@ -105,16 +105,7 @@ class LinearProbabilities(Voter):
     intercept: FloatArray
 
     def shares(self, rows: Matrix) -> Shares:
-        return probabilities(np.asarray(rows @ self.coef.T + self.intercept))
-
-
-def probabilities(scores: FloatArray) -> Shares:
-    """Return probabilities of the classes by the scores of one-vs-rest logistic classifiers (rows x problems)."""
-    if scores.shape[1] == 1:
-        positive = expit(scores.astype(np.float64))
-        return np.concatenate([1.0 - positive, positive], axis=1)
-    own = expit(by_class(scores))
-    return np.asarray(own / np.maximum(own.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        return normalized_shares(np.asarray(rows @ self.coef.T + self.intercept))
 
 
 @dataclass(frozen=True)
@@ -145,7 +136,7 @@ class Trees(Voter):
                     break
                 node = after
             scores[:, tree % len(self.baseline)] += self.value[node]
-        return probabilities(scores) if len(self.baseline) == 1 else np.asarray(softmax(scores, axis=1))
+        return normalized_shares(scores) if len(self.baseline) == 1 else np.asarray(softmax(scores, axis=1))
 
 
 def trees_of(model: Any) -> Trees:
