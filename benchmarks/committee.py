@@ -1,4 +1,4 @@
-"""The committee beside Ad-REM and what others would try, on every data set: one row a fit, in a file that can be resumed.
+"""The committee beside Ad-REM and what others would try, on every data set. The file of results can be resumed.
 
 ADREM_DATA=... python benchmarks/committee.py docs/results/committee.csv [--seeds 3] [--data office-31-resnet50 ...]
 """
