@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from adrem import AdREM, AdREMCV, baselines
+from adrem import AdREM, AdREMCV, Committee, baselines
 from adrem.persistence.checks import lengths_of
 from adrem.registry import (
     ARRAYS,
@@ -21,7 +21,7 @@ from adrem.registry import (
 
 def test_registry_names_are_unique_and_complete() -> None:
     assert len(METHODS) == len(DECLARATIONS)
-    expected = {AdREM, AdREMCV, *(getattr(baselines, name) for name in baselines.__all__)}
+    expected = {AdREM, AdREMCV, Committee, *(getattr(baselines, name) for name in baselines.__all__)}
     assert {estimator.load() for estimator in ESTIMATORS.values()} == expected
     assert len({id(declared.estimator) for declared in DECLARATIONS}) == len(ESTIMATORS)
 
@@ -51,4 +51,4 @@ def test_every_length_of_a_shape_is_known() -> None:
 def test_every_method_is_used() -> None:
     unused = [declared.name for declared in DECLARATIONS if not declared.on_command_line and not declared.benchmark]
     assert unused == []
-    assert COMMAND_LINE_METHODS[:3] == ("adrem", "auto", "source")
+    assert COMMAND_LINE_METHODS[:4] == ("committee", "adrem", "auto", "source")
