@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import joblib
@@ -323,7 +324,7 @@ def mapped(data: DomainPair, function: Any) -> DomainPair:
 
 
 MATRIX = RandomState(0).normal(size=(5, 130))
-ODD = {
+ODD: dict[str, Callable[[DomainPair], DomainPair]] = {
     "a class of one row": lambda data: few_of_class_1(data, 1),
     "a class of two rows": lambda data: few_of_class_1(data, 2),
     "one row of each class": lambda data: data._replace(X_source=data.X_source[:3], y_source=data.y_source[:3]),
@@ -343,7 +344,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("distill", [False, True])
+@pytest.mark.parametrize("distill", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_odd_tables_give_a_consistent_model(blobs: DomainPair, two_blobs: DomainPair, name: str, distill: bool) -> None:
     kinds = ("margin", "rbf, unit rows", "discriminant", "discriminant, centered", "source")
     data = ODD[name](two_blobs if distill else blobs)

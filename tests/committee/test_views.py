@@ -94,6 +94,7 @@ def test_sparse_rows_stay_sparse(view: Any) -> None:
 
 def test_sparse_columns_are_scaled_by_their_deviation() -> None:
     seen = views.scaled(*(sp.csr_array(rows) for rows in COUNTS))
+    assert seen.view.factor is not None
     np.testing.assert_allclose(seen.view.factor, 1.0 / np.concatenate(COUNTS).std(axis=0))
     assert seen.view.shift is None
 
@@ -103,6 +104,7 @@ def test_rare_words_equal_tf_idf_of_both_domains() -> None:
     seen = views.rare_words(source, target)
     both = np.concatenate(COUNTS)
     idf = TfidfTransformer().fit(both).idf_
+    assert seen.view.factor is not None
     np.testing.assert_allclose(seen.view.factor, idf)
     np.testing.assert_allclose(seen.target.toarray(), normalize(np.sqrt(COUNTS[1]) * idf))
     signed = views.rare_words(source - target[:1].sum() * source, target)
