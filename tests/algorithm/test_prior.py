@@ -15,7 +15,7 @@ from problems import make_blobs_shift
 from adrem import AdREM, load, save
 from adrem.algorithm.calibration import calibrate
 from adrem.algorithm.em import EMOptions, HeldOutRows, randomized_em
-from adrem.algorithm.prior import SMALLEST_PART, _by_confusion, _most_likely, shrink_to_equal, with_floor
+from adrem.algorithm.prior import SMALLEST_PART, _by_confusion, most_likely, shrink_to_equal, with_floor
 from adrem.algorithm.task import Task
 from adrem.datasets import DomainPair
 from adrem.machines import make_machine
@@ -85,7 +85,7 @@ def test_most_likely_shares_recover_the_true_share(share: float, base: float) ->
     n = 4000
     x = np.where(np.arange(n) < share * n, 1.5, -1.5) + rng.normal(size=n)
     odds = base / (1 - base) * np.exp(3.0 * x)
-    found = _most_likely(np.column_stack([1 / (1 + odds), odds / (1 + odds)]), np.array([1 - base, base]))
+    found = most_likely(np.column_stack([1 / (1 + odds), odds / (1 + odds)]), np.array([1 - base, base]))
     assert found[1] == pytest.approx(share, abs=0.04)
 
 

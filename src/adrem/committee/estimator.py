@@ -186,7 +186,7 @@ class Committee(DomainClassifier):
         listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=True))
         if np.ptp(shares) <= EQUAL * shares.max():
             return "assumed equal"
-        is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", None))
+        is_estimate = hasattr(self, "class_prior_check_") and np.array_equal(shares, self.class_prior_check_)
         return f"{'estimated' if is_estimate else 'as given'}, {listed}"
 
     def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
