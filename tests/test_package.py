@@ -30,3 +30,8 @@ def test_heavy_modules_are_imported_lazily(code: str, absent: list[str]) -> None
     script = f"{code}\nimport sys\nprint([name for name in {absent} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_what_was_replaced_names_its_replacement() -> None:
+    with pytest.raises(AttributeError, match=r"adrem\.AdREMCV was replaced by adrem\.Committee"):
+        _ = adrem.AdREMCV

@@ -287,17 +287,19 @@ def test_prior_option_uses_class_names(adrem: Command, files: Path) -> None:
         "--prior",
         "True=0.3,False=0.7",
     ]
-    code, _, err = adrem(*words, "-o", "l.csv", "--save", "m.adrem", "--C", "0.01")
+    code, _, err = adrem(*words, "-o", "l.csv", "--save", "m.adrem", "--members", "2")
     assert code == 0
     assert "Model: m.adrem" in err
     model = load(files / "m.adrem")
-    assert (model.class_prior, model.C_) == ({True: 0.3, False: 0.7}, 0.01)
+    assert (model.class_prior, model.n_estimators) == ({True: 0.3, False: 0.7}, 2)
+    assert "- class shares: as given, False 0.70, True 0.30" in err
 
 
 def test_warnings_are_printed_without_source_lines(adrem: Command, files: Path) -> None:
     target = reviews("target", 50, 1).with_columns(review=pl.lit("it is a fine great lovely gripping thing"))
     target.write_csv(files / "knives.csv")
-    code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv")
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "--method", "adrem"]
+    code, _, err = adrem(*words, "-o", "l.csv")
     assert code == 0
     assert "! At some iteration no target row was labelled with class 'bad'" in " ".join(err.split())
     assert "set --prior; otherwise check" in " ".join(err.split())
@@ -335,7 +337,7 @@ def test_terminal_page_and_json_show_equal_verdict(adrem: Command, files: Path) 
     verdict = json.loads(out)["verdict"]
     assert told == [verdict, verdict]
     assert verdict["reasons"]
-    shown = " ".join(html.html.unescape((files / "page.html").read_text("utf-8")).split())
+    shown = " ".join(html.unescape((files / "page.html").read_text("utf-8")).split())
     _, _, err = adrem(*words, "-o", "l.csv", "--report", "page.html")
     for text in (verdict["sentence"], *verdict["reasons"]):
         assert text in shown
@@ -463,7 +465,7 @@ def test_lost_class_is_shown_in_verdict_and_report(adrem: Command, files: Path) 
     target = reviews("target", 50, 1).with_columns(review=pl.lit("it is a fine great lovely gripping thing"))
     target.write_csv(files / "knives.csv")
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id,price", "-o", "l.csv"]
-    code, _, err = adrem(*words, "--report", "page.html")
+    code, _, err = adrem(*words, "--method", "adrem", "--report", "page.html")
     assert code == 0
     assert "Verdict: unsure." in err
     page = (files / "page.html").read_text("utf-8")

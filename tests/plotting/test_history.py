@@ -9,7 +9,7 @@ import pytest
 from pictures import assert_legible, seen
 from problems import fitted
 
-from adrem import AdREM
+from adrem import AdREM, Committee
 from adrem.baselines import CORAL, DASVM, HardEM, SoftEM
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_history
@@ -80,3 +80,9 @@ def test_plot_history_rejects_unsupported_model_or_quantity(blobs: DomainPair) -
         plot_history(fitted(CORAL(C=0.1), blobs))
     with pytest.raises(ValueError, match=r"what must be one of 'changed', 'loss', .* got 'accuracy'"):
         plot_history(fitted(HardEM(C=0.1), blobs), what="accuracy")  # type: ignore[arg-type]  # on purpose
+
+
+def test_history_plot_has_the_members_of_every_kind(blobs: DomainPair) -> None:
+    model = fitted(Committee(["margin", "log loss", "source"], n_estimators=2, n_iter=3, random_state=0), blobs)
+    *members, _ = heights(plot_history(model))
+    assert [len(own) for own in members] == [3, 3, 3, 3]

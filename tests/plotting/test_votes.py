@@ -9,7 +9,7 @@ import pytest
 from pictures import assert_legible
 from problems import fitted
 
-from adrem import AdREM
+from adrem import AdREM, Committee
 from adrem.baselines import HardEM
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_votes
@@ -76,3 +76,12 @@ def test_plot_votes_rejects_voteless_models_and_wrong_labels(blobs: DomainPair, 
             plot_votes(fitted(model, blobs))
     with pytest.raises(ValueError, match=r"shape \(45,\), but there are 899 rows: pass one label per row"):
         plot_votes(digits_model, y_true=blobs.y_target)
+
+
+def test_bars_of_a_committee_count_kinds(blobs: DomainPair) -> None:
+    model = fitted(Committee(["margin", "log loss", "source"], n_estimators=2, n_iter=2, random_state=0), blobs)
+    ax: Any = plot_votes(model)
+    votes = np.rint(3 * model.row_agreement_).astype(int)
+    assert bars(ax) == np.bincount(votes, minlength=4)[1:].tolist()
+    assert ax.get_xlabel() == "kinds that agree, of 3"
+    assert ax.get_title(loc="left").startswith("All 3 kinds agree on ")
