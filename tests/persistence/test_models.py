@@ -131,7 +131,7 @@ def test_model_file_contains_no_pickle(blobs: DomainPair, tmp_path: Path) -> Non
 def test_save_rejects_unsupported_models(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         save(AdREM(), tmp_path / "model")
-    with pytest.raises(TypeError, match="LinearSVC can't be saved; these can: AdREM"):
+    with pytest.raises(TypeError, match="LinearSVC can't be saved; these can: Committee, AdREM"):
         save(LinearSVC().fit(blobs.X_source, blobs.y_source), tmp_path / "model")
     with pytest.raises(TypeError, match="pass an integer, or None"):
         save(fitted(blobs, random_state=np.random.RandomState(0)), tmp_path / "model")
