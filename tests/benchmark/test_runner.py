@@ -61,7 +61,8 @@ def log(tmp_path: Path) -> Path:
     return folder
 
 
-def test_plan_skips_protocols_without_data(tmp_path: Path) -> None:
+def test_plan_skips_protocols_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skada.datasets", None)
     planned = plan([*PROTOCOLS, DIGITS], find_methods(["source-svm"]), home=tmp_path)
     assert planned.protocols == [DIGITS]
     assert {cell.task for cell in planned.cells} == {"digits"}
@@ -307,7 +308,7 @@ def test_run_cell_equals_direct_fit(digits: Protocol, tmp_path: Path, name: str)
 
 @pytest.mark.parametrize("name", ["source-svm", "adrem-svm", "skada:CORAL"])
 def test_held_out_rows_are_scored(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    protocol = replace(DIGITS, held_out=0.2)
+    protocol = replace(DIGITS, draw=Draw(), held_out=0.2)
     monkeypatch.setattr("adrem.benchmark.protocols.PROTOCOLS", (protocol,))
     store = Store(tmp_path)
     [method] = find_methods([name])

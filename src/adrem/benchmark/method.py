@@ -52,7 +52,21 @@ class Method:
     def label(self, data: DomainPair, seed: int, X_held: Matrix | None = None) -> tuple[NDArray[Any], Any]:
         """Return labels and the fitted estimator; target labels are not read.
 
-        They are labels of the target, or of other rows of its domain if those are given.
+        Parameters
+        ----------
+        data : DomainPair
+            The source and the target to fit to.
+        seed : int
+            The seed of the estimator.
+        X_held : {ndarray, CSR array}, default=None
+            Other rows of the target's domain, to label instead of the target.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Labels of the target, or of the held-out rows.
+        model : estimator
+            The fitted estimator; for methods of skada, the time and memory that they took.
         """
         model = self.make(seed).fit(data.X_source, data.y_source, X_target=data.X_target)
         return (model.transduction_ if X_held is None else model.predict(X_held)), model

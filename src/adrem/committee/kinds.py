@@ -58,12 +58,13 @@ KINDS = {
         Kind("discriminant", views.scaled_unit, "discriminant", with_neighbors=True),
         Kind("discriminant, centered", views.centered_unit, "discriminant", with_neighbors=True),
         Kind("source", views.scaled, "logistic"),
+        Kind("source, rare words", views.rare_words, "logistic"),
         Kind("boosting", views.as_given, "boosting"),
     )
 }
 FEW = ("margin", "log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source", "boosting")
 MANY = ("rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered", "source")
-SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source")
+SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source, rare words")
 
 
 def usual_kinds(source: Matrix, n_rows: int, n_classes: int, memory_limit: int) -> tuple[list[str], dict[str, str]]:
@@ -95,7 +96,8 @@ def radial_gamma(source: Matrix, target: Matrix) -> float:
 def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> Any:
     """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`.
 
-    Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength.
+    Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength. Norms of sparse rows
+    tell little, since a few rare words can make up most of them: C comes from the grid of the paper.
     """
     from adrem.machines.discriminant import DiscriminantHead
     from adrem.machines.linear import LinearHead
@@ -107,6 +109,8 @@ def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: An
         return LinearHead("hinge", RADIAL_C, kernel="rbf", gamma=gamma, **{**common, "device": "cpu"})
     loss = "hinge" if kind.classifier == "hinge" else "log_loss"
     norm = mean_squared_norm(viewed.source)
+    if kind.strength is None and can_choose and sp.issparse(viewed.source):
+        return LinearHead(loss, "cv", **common)
     strengths = STRENGTHS if can_choose else (MIDDLING,)
     strengths = strengths if kind.strength is None else (kind.strength,)
     return LinearHead(loss, [strength / norm for strength in strengths], fit_intercept=True, **common)
