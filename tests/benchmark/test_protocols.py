@@ -164,15 +164,9 @@ def test_held_out_rows_are_those_of_skada() -> None:
     X, y = np.concatenate([X_source, X_target]), np.concatenate([y_source, y_target])
     domain = np.repeat([1, -2], [len(y_source), len(y_target)])
     splitter = splitters.StratifiedDomainShuffleSplit(n_splits=5, test_size=0.2, random_state=0)
-<<<<<<< HEAD
     for repetition, parts in enumerate(splitter.split(X, y, domain)):
         trial = protocol.make_trial(data, "T-E", repetition)
         fitted, held = (np.sort(part) for part in parts)
-=======
-    for repetition, split in enumerate(splitter.split(X, y, domain)):
-        trial = protocol.make_trial(data, "T-E", repetition)
-        fitted, held = map(np.sort, split)
->>>>>>> c-s
         source, target, scored = fitted[domain[fitted] > 0], fitted[domain[fitted] < 0], held[domain[held] < 0]
         assert_same(trial.pair, DomainPair(X[source], y[source], X[target], y[target]))
         assert trial.X_held is not None
