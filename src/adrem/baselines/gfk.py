@@ -34,10 +34,8 @@ class GFK(SubspaceBaseline):
 
     Attributes
     ----------
-    n_components_ : int
-        Dimension of the subspaces.
-    classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
-        As for `CORAL`.
+    n_components_, classes_, C_, transduction_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `SubspaceAlignment`.
 
     References
     ----------

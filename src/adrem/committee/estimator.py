@@ -79,7 +79,8 @@ class Committee(DomainClassifier):
     row_agreement_ : ndarray of shape (n_target,)
         Share of the kinds that agree with the label, for each target row.
     vote_share_ : ndarray of shape (n_target, n_classes)
-        Share of the votes for each class.
+        Share of the votes for each class. It is that of the committee with ``distill=True`` too, and so are the
+        agreements above.
     class_prior_ : ndarray of shape (n_classes,)
         The class shares that were used.
     class_prior_check_ : ndarray of shape (n_classes,)
