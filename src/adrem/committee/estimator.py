@@ -33,8 +33,8 @@ class Committee(DomainClassifier):
     Each kind is an Ad-REM of its own, with a few members: support vector machines and logistic regression on scaled
     rows, with an intercept and strong regularization; support vector machines with an RBF kernel; discriminants. Other
     kinds are classifiers of the source that do not adapt: logistic regression and boosted trees. The rows decide which
-    kinds sit: small tables, wide tables and sparse text have their own. A kind whose classifier is hardly better than
-    chance on held-out rows of the source loses its seat. The votes of the others are added.
+    kinds sit: small tables, wide tables and sparse text have their own. A kind whose classifier is
+    clearly worse than the best one on held-out rows of the source loses its seat. The votes of the others are added.
 
     Parameters
     ----------

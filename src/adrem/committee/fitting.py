@@ -23,10 +23,10 @@ from adrem.runtime.memory import blocks_of
 from adrem.runtime.seeds import as_integer
 
 Array = NDArray[np.float64]
-# A kind has a seat if its accuracy at home is above chance by at least this part of what the best kind's is, but for so
-# many standard errors.
-COMPETENT_PART = 0.5
-STANDARD_ERRORS = 2.0
+# A kind loses its seat if its accuracy at home is below that of the best kind by more than this, and by more than so
+# many standard errors. Chosen on the simulated shifts of SKADA-Bench, digits and the heart data.
+LARGEST_GAP = 0.03
+STANDARD_ERRORS = 4.0
 # Shares that differ by no more than this part of the largest count as equal.
 EQUAL_WITHIN = 0.5
 OPTIONAL = ("class_prior_check_", "home_accuracy_")
@@ -117,10 +117,10 @@ def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[st
     accuracies = np.array([seat.home_accuracy for seat in seats])
     if np.isnan(accuracies).any():  # a class with fewer rows than folds
         return seats, {}
-    best, chance = accuracies.max(), 1.0 / len(domains.classes)
+    best, n_classes = accuracies.max(), len(domains.classes)
     rarest = np.bincount(domains.labels[domains.weights > 0]).min()
-    error = np.sqrt(best * (1.0 - best) / rarest)
-    least = chance + COMPETENT_PART * max(best - chance, 0.0) - STANDARD_ERRORS * error
+    error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
+    least = best - max(LARGEST_GAP, STANDARD_ERRORS * error)
     reason = "its balanced accuracy on held-out source rows is {:.2f}, that of the best kind {:.2f}"
     lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
     return [seat for seat in seats if seat.name not in lost], lost
