@@ -85,13 +85,17 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
 def _read_votes(model: Any) -> tuple[int, str, Shares]:
     """Return the number of members, what they are called, and the share of them that agree with each label."""
     if isinstance(model, Committee):
-        return len(model.kinds_), "kinds", model.row_agreement_
-    n_members = len(model.intercept_) if isinstance(model, AdREM) else 1
-    if n_members < 2:
+        n_votes, voters, shares = len(model.kinds_), "kinds", model.row_agreement_
+    elif isinstance(model, AdREM):
+        n_votes, voters, shares = len(model.intercept_), "members", model.vote_share_.max(axis=1)
+    else:
+        n_votes, voters, shares = 1, "", np.zeros(0)
+    if n_votes < 2:
         raise InvalidDataError(
-            f"{type(model).__name__} is a single classifier and has no votes: use AdREM with several n_estimators."
+            f"{type(model).__name__} is a single classifier and has no votes: use AdREM with several n_estimators, or "
+            "a Committee of several kinds."
         )
-    return n_members, "members", model.vote_share_.max(axis=1)
+    return n_votes, voters, shares
 
 
 def _draw_bars(ax: Axes, heights: NDArray[Any], texts: list[str], top: float) -> None:
