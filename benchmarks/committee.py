@@ -1,6 +1,7 @@
 """The committee beside Ad-REM and what others would try, on every data set. The file of results can be resumed.
 
 ADREM_DATA=... python benchmarks/committee.py docs/results/committee.csv [--seeds 3] [--data office-31-resnet50 ...]
+python benchmarks/committee.py docs/results/committee.csv --page docs/committee.md  # its table
 """
 
 from __future__ import annotations
@@ -35,6 +36,16 @@ GAS_PAIRS = ("1-2", "1-3", "1-4", "1-5", "1-6", "1-8", "1-9", "2-3", "3-4", "4-5
 PEERS = ("LinearOTMapping", "CORAL", "SubspaceAlignment")
 MAX_BOOSTED = 2000
 
+# The columns of the page, and its marks.
+COLUMNS = {
+    "source": "source",
+    "boosting": "boosting",
+    "adrem": "`AdREM()`",
+    "committee": "`Committee()`",
+    "committee-distilled": "distilled",
+}
+MARKS = ("<!-- results: committee -->", "<!-- end of results -->")
+
 Labels = dict[str, NDArray[Any]]
 
 
@@ -44,7 +55,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--data", nargs="*", default=[*PAPER, *OTHERS])
     parser.add_argument("--methods", nargs="*", default=["committee", "adrem", "source", "peers"])
+    parser.add_argument("--page", type=Path)
     options = parser.parse_args()
+    if options.page:
+        write_page(options.page, read(options.output))
+        return
     done = {(row["data"], row["pair"], row["method"], row["seed"]) for row in read(options.output)}
     for seed in range(options.seeds):
         for name in options.data:
@@ -60,6 +75,28 @@ def read(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def write_page(page: Path, rows: list[dict[str, str]]) -> None:
+    """Write the table of the means over all pairs between the two marks of a page."""
+    lines = [
+        f"| data | pairs | {' | '.join(COLUMNS.values())} | seconds |",
+        "|---|---" + "|---" * (len(COLUMNS) + 1) + "|",
+    ]
+    for name in dict.fromkeys(row["data"] for row in rows):
+        own = [row for row in rows if row["data"] == name]
+        cells = [mean_of(own, method, "accuracy") for method in COLUMNS]
+        pairs = len({row["pair"] for row in own})
+        lines.append(f"| {name} | {pairs} | {' | '.join(cells)} | {mean_of(own, 'committee', 'seconds')} |")
+    text = page.read_text("utf-8")
+    begin, end = (text.index(mark) for mark in MARKS)
+    page.write_text(text[: begin + len(MARKS[0])] + "\n\n" + "\n".join(lines) + "\n\n" + text[end:], "utf-8")
+
+
+def mean_of(rows: list[dict[str, str]], method: str, column: str) -> str:
+    """Return a mean with one decimal, nothing without rows."""
+    found = [float(row[column]) for row in rows if row["method"] == method]
+    return f"{np.mean(found):.1f}" if found else ""
 
 
 def pairs_of(name: str) -> Iterator[tuple[str, DomainPair]]:
