@@ -63,7 +63,7 @@ KINDS = {
     )
 }
 FEW = ("margin", "log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source", "boosting")
-MANY = ("rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered", "source")
+MANY = ("log loss", "rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered", "source")
 SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source, rare words")
 
 
