@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.parameters import read_source_weight
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.exceptions import InvalidDataError
@@ -155,6 +156,7 @@ class Committee(DomainClassifier):
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work
         from adrem.committee.fitting import fit_committee
 
+        domains = domains._replace(weights=read_source_weight("equal", domains))
         fit_committee(self, domains, spawn_seeds(self.random_state, 3))
 
     def _votes(self, rows: Matrix) -> Shares:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 class Seat:
     """A kind after its fit.
 
-    `held_out` are its shares for source rows, by classifiers that were trained without them and without the target;
-    `members` is the share of its members that agree with its label, for each target row.
+    `held_out` are its shares for source rows, by classifiers that were trained without them and without the target.
     """
 
     name: str
