@@ -182,7 +182,7 @@ class Committee(DomainClassifier):
 
     def findings(self) -> list[str]:
         lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]
-        lines += [f"left out: {name}, because {reason}" for name, reason in self.left_out_.items()]
+        lines += [f"left out: {name} ({reason})" for name, reason in self.left_out_.items()]
         return [*lines, f"class shares: {self._shares_text()}"]
 
     def _shares_text(self) -> str:

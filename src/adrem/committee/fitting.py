@@ -121,7 +121,7 @@ def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[st
     rarest = np.bincount(domains.labels[domains.weights > 0]).min()
     error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
     least = best - max(LARGEST_GAP, STANDARD_ERRORS * error)
-    reason = "its balanced accuracy on held-out source rows is {:.2f}, that of the best kind {:.2f}"
+    reason = "accuracy at home {:.2f}, the best kind {:.2f}"
     lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
     return [seat for seat in seats if seat.name not in lost], lost
 
