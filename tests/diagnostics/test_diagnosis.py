@@ -125,7 +125,7 @@ def test_diagnose_supports_every_baseline(name: str) -> None:
     assert found.method == name
     assert found.agreement is None or name == "HardEM"
     assert sum(c.after for c in found.classes) == found.n_target
-    assert found.class_features
+    assert found.class_features or name == "SPL"  # which is not linear
 
 
 def test_similarity_model_has_no_class_features() -> None:

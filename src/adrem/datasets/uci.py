@@ -111,7 +111,7 @@ def _read_cells(content: bytes, name: str, width: int) -> NDArray[np.str_]:
         lines = [line.strip() for line in content.decode("ascii").splitlines()]
         rows = [line.split(",") for line in lines if line and line[0] not in "@%"]
         if not rows or any(len(row) != width for row in rows):
-            raise DamagedDataError(f"lines of {width} cells are expected")
+            raise DamagedDataError(f"{name}: lines of {width} cells are expected")
         return np.char.strip(np.array(rows))
 
     cells: NDArray[np.str_] = guarded(name, "a table of text", read)
