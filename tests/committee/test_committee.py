@@ -101,7 +101,7 @@ def test_scikit_learn_contract_of_the_usual_kinds(estimator: Any, check: Any) ->
 def test_input_forms_give_the_same_model(blobs: DomainPair, make: Any, kinds: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
-    domain = np.concatenate([np.arange(60) % 3, np.full(45, -2)])  # several sources
+    domain = np.concatenate([np.ones(60), np.full(45, -2)])
     weight = rng.uniform(0.5, 2.0, 105)
     order = rng.permutation(105)
     X, y, domain, weight = X[order], y[order], domain[order], weight[order]
@@ -116,6 +116,15 @@ def test_input_forms_give_the_same_model(blobs: DomainPair, make: Any, kinds: An
     for other in (by_domain, by_mark, never_read):
         assert_same(two, other, make(X[target]))
     assert_consistent(two, make(X[target]))
+
+
+def test_sources_have_equal_weight(blobs: DomainPair) -> None:
+    X, y = np.concatenate([blobs.X_source, blobs.X_target]), np.concatenate([blobs.y_source, np.full(45, -1)])
+    domain = np.concatenate([np.where(np.arange(60) < 20, 0, 1), np.full(45, -2)])
+    weight = np.concatenate([np.full(20, 1.5), np.full(40, 0.75), np.ones(45)])
+    several = small(kinds=("margin",)).fit(X, y, sample_domain=domain)
+    weighted = small(kinds=("margin",)).fit(X, y, sample_domain=np.minimum(domain, 0), sample_weight=weight)
+    assert_same(several, weighted, blobs.X_target)
 
 
 @pytest.mark.parametrize("kind", KINDS)
