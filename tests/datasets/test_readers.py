@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_array_equal
 from small_data import N_ROWS, make_files, make_home
 
@@ -129,7 +130,8 @@ def test_unexpected_content_raises_descriptive_error(name: str, content: bytes, 
 
 @pytest.mark.parametrize(("kind", "rows"), [("covariate", 800), ("target", 800), ("concept", 800), ("subspace", 1200)])
 def test_simulated_shifts_are_those_of_skada(kind: str, rows: int) -> None:
-    pytest.importorskip("skada")
+    with sklearn.config_context():  # importing skada turns on metadata routing for the whole process
+        pytest.importorskip("skada")
     name = f"simulated-{kind}"
     data = load(name)
     assert [domain.X.shape for domain in data.domains.values()] == [(rows, 2)] * 10
