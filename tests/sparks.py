@@ -25,7 +25,7 @@ def needs_spark() -> None:
     """Skip a test module if Spark is not available."""
     pytest.importorskip("pyspark", reason='needs pyspark: pip install "adrem[spark]"')
     if shutil.which("java") is None:
-        pytest.skip("needs a JDK 17", allow_module_level=True)
+        pytest.skip("Spark runs on a Java virtual machine: install a JDK 17", allow_module_level=True)
 
 
 def start_spark(master: str, folder: Path, **settings: str) -> Any:

@@ -67,7 +67,7 @@ def _no_network_prefix() -> list[str]:
     """The command prefix that runs a process without network, if the system supports it."""
     words = ["unshare", "--net", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("needs unshare --net")
+        pytest.skip("`unshare --net`, which takes the network from a process, is missing or not permitted")
     return words
 
 

@@ -152,7 +152,7 @@ def twice_the_same(good: bytes, _: Path) -> bytes:
     file = io.BytesIO(good)
     with zipfile.ZipFile(file, "a") as archive:
         archive.filelist.append(archive.filelist[0])
-        archive._didModify = True  # type: ignore[attr-defined]  # else it is not written anew
+        archive.comment = b""  # setting it, even to the same, writes the directory anew
     return file.getvalue()
 
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -96,8 +96,8 @@ def test_unserializable_result_keeps_the_old_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Cell)])
 def test_key_depends_on_every_field(tmp_path: Path, name: str) -> None:
-    changed = {"repetition": 1}.get(name, f"{getattr(CELL, name)}x")
-    other = replace(CELL, **{name: changed})  # type: ignore[arg-type]  # a string or a repetition number
+    changed: dict[str, Any] = {name: 1 if name == "repetition" else f"{getattr(CELL, name)}x"}
+    other = replace(CELL, **changed)
     assert other.key != CELL.key
     store = Store(tmp_path)
     store.put(CELL, {"accuracy": 1.0}, 1.0)

@@ -162,14 +162,14 @@ def test_empty_selection_is_a_usage_error(option: str, adrem: Command, words: li
 
 def test_progress_bar_shows_cells_and_remaining_time() -> None:
     cells = [Cell("t", "f", pair, 0, "method", "d", "i") for pair in ("A-B", "B-A", "A-C")]
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    with run_bar(cells, 1, console) as observer:
+    written = io.StringIO()
+    with run_bar(cells, 1, Console(file=written, force_terminal=True, width=100)) as observer:
         observer.begin(cells[0])
         observer.end(cells[0], 90.0)
         observer.begin(cells[1])
         observer.end(cells[1], None)
         observer.begin(cells[2])
-    shown = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    shown = written.getvalue()
     assert "A-C method" in shown
     assert "left 1:30" in shown
     assert "2/3" in shown

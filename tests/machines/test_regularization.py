@@ -87,7 +87,7 @@ def test_perfect_weighted_accuracy_is_accepted() -> None:
         assert select_c(make_machine(X, 2, "hinge"), labels, weights, GRID, 0) > 1e-3
 
 
-def test_search_stops_at_first_failed_c() -> None:
+def test_search_stops_at_first_failed_c(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make_blobs_shift(n_source=90)
     machine = make_machine(data.X_source, 3, "hinge", tol=1e-9)
     tried: list[float] = []
@@ -100,7 +100,7 @@ def test_search_stops_at_first_failed_c() -> None:
             solution.n_failed[:] = 1
         return solution
 
-    machine.solve = noted  # type: ignore[method-assign]  # records the trained values of C
+    monkeypatch.setattr(machine, "solve", noted)
     chosen = select_c(machine, data.y_source.astype(np.intp), np.ones(90), GRID, 0)
     assert tried == [1e-3, 1e-2, 1e-1]
     assert chosen in tried

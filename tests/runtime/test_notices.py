@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import warnings
+from typing import Literal
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +39,6 @@ def test_a_warning_keeps_its_text_and_the_command_line_its_options() -> None:
 
 
 @pytest.mark.parametrize("choice", ["adapted", "unsure"])
-def test_a_verdict_names_options(choice: str) -> None:
-    verdict = Verdict(choice, [NamingText("Set {class_prior}."), "class_prior"])  # type: ignore[arg-type]
-    assert verdict_with_options(verdict) == Verdict(choice, ["Set --prior.", "class_prior"])  # type: ignore[arg-type]
+def test_verdict_names_options(choice: Literal["adapted", "unsure"]) -> None:
+    verdict = Verdict(choice, [NamingText("Set {class_prior}."), "class_prior"])
+    assert verdict_with_options(verdict) == Verdict(choice, ["Set --prior.", "class_prior"])

@@ -15,11 +15,6 @@ from numpy.typing import NDArray
 from adrem.exceptions import NotEnoughMemoryError
 from adrem.types import Matrix
 
-try:
-    import resource
-except ImportError:  # not on Windows
-    resource = None  # type: ignore[assignment]  # its use raises AttributeError, which is caught
-
 _MEMORY = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 _PAGES = Path("/proc/self/statm")
@@ -52,7 +47,9 @@ def check_room(n_bytes: float, what: str, instead: str) -> None:
 
 def limit_memory(n_bytes: float) -> None:
     """Limit the further memory of this process, if the system supports it."""
-    with suppress(OSError, ValueError, AttributeError):  # ValueError: infinity, no limit
+    with suppress(ImportError, AttributeError, OSError, ValueError):  # no such limit; ValueError: infinity
+        import resource
+
         taken = int(_PAGES.read_text().split()[0]) * mmap.PAGESIZE
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (taken + round(n_bytes), most))
@@ -108,9 +105,11 @@ def _of_container(limit: str, usage: str, reclaimable: str) -> float:
 
 def _of_process(limit: str, place: int) -> float:
     try:
+        import resource
+
         most = resource.getrlimit(getattr(resource, limit))[0]
         if most == resource.RLIM_INFINITY:
             return float("inf")
         return float(most - int(_PAGES.read_text().split()[place]) * mmap.PAGESIZE)
-    except (OSError, ValueError, IndexError, AttributeError):
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):  # a system without this limit
         return float("inf")
