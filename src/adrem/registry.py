@@ -67,6 +67,7 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "kinds_": lambda names: [str(name) for name in names],
     "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
     "temperature_": float,
+    "by_domain_": bool,
 }
 
 
@@ -161,7 +162,7 @@ COMMITTEE = Estimator(
     Saved(
         (*LINEAR, "vote_share_", "agreement_", "row_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
-        ("C_", "history_", "kinds_", "left_out_", "temperature_"),
+        ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
         parts=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Tests of the class shares: a change of the shares alone is recognized, and another change is not."""
+"""Tests of the class shares and of what explains a shift: shares alone, means and scales alone, or neither."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_predict
 
 from adrem.base.validation import Domains
 from adrem.committee.shares import estimate_shares, is_estimable
+from adrem.committee.shift import Difference, compare_domains
 
 SEED = np.random.SeedSequence(0)
 
@@ -31,52 +32,71 @@ def estimated(domains: Domains) -> Any:
     model = LogisticRegression(max_iter=500)
     held_out = cross_val_predict(model, domains.X_source, domains.labels, cv=3, method="predict_proba")
     of_target = model.fit(domains.X_source, domains.labels).predict_proba(domains.X_target)
-    return estimate_shares(held_out, of_target, domains, SEED)
+    return estimate_shares(held_out, of_target, domains)
+
+
+def compared(domains: Domains) -> Difference:
+    return compare_domains(domains, estimated(domains), SEED)
 
 
 @pytest.mark.parametrize("shares", [[0.85, 0.15], [0.1, 0.2, 0.7]])
 def test_changed_shares_explain_the_difference(shares: Any) -> None:
-    found = estimated(make_domains(shares))
-    assert found.explains
-    np.testing.assert_allclose(found.shares, shares, atol=0.06)
-    np.testing.assert_allclose(found.shares.sum(), 1.0)
-    assert 0.4 < found.area_weighted < 0.56 < found.area
+    domains = make_domains(shares)
+    found = estimated(domains)
+    np.testing.assert_allclose(found, shares, atol=0.06)
+    np.testing.assert_allclose(found.sum(), 1.0)
+    difference = compared(domains)
+    assert difference.is_of_shares
+    assert not difference.is_of_scales
+    assert difference.with_shares < 0.1 * difference.before
 
 
-def test_moved_rows_are_not_explained() -> None:
-    assert not estimated(make_domains([0.5, 0.5], move=1.0)).explains
-    assert not estimated(make_domains([0.8, 0.2], move=2.0)).explains
+def test_changed_means_and_scales_explain_the_difference() -> None:
+    domains = make_domains([0.5, 0.5])
+    moved = domains._replace(X_target=domains.X_target * [2.0, 0.5, 1.0] + [1.0, -3.0, 2.0])
+    difference = compared(moved)
+    assert difference.is_of_scales
+    assert not difference.is_of_shares
 
 
-def test_equal_domains_have_nothing_to_explain() -> None:
-    found = estimated(make_domains([0.5, 0.5]))
-    assert not found.explains
-    assert found.area < 0.56
-    np.testing.assert_allclose(found.shares, 0.5, atol=0.06)
+def test_other_changes_are_explained_by_neither() -> None:
+    assert not compared(make_domains([0.8, 0.2], move=2.0)).is_of_shares
+    bent = make_domains([0.5, 0.5])
+    difference = compared(bent._replace(X_target=bent.X_target**2))
+    assert not difference.is_of_shares
+    assert not difference.is_of_scales
+
+
+@pytest.mark.parametrize("n", [60, 500])
+def test_equal_domains_have_nothing_to_explain(n: int) -> None:
+    difference = compared(make_domains([0.5, 0.5], n=n))
+    assert abs(difference.before) < 4 * difference.noise
+    assert not difference.is_of_shares
+    assert not difference.is_of_scales
 
 
 def test_weights_of_the_source_count() -> None:
     """Row weights that make the source's classes unequal are undone by the comparison with equal shares."""
     domains = make_domains([0.5, 0.5])
     domains = domains._replace(weights=np.where(domains.labels == 0, 1.0, 0.1))
-    found = estimated(domains)
-    assert found.area < 0.57
-    assert not found.explains
+    difference = compared(domains)
+    assert abs(difference.before) < 4 * difference.noise
+    assert not difference.is_of_shares
 
 
-def test_estimate_is_deterministic() -> None:
+def test_comparison_is_deterministic() -> None:
     domains = make_domains([0.85, 0.15], n=60)
-    one, other = estimated(domains), estimated(domains)
-    np.testing.assert_array_equal(one.shares, other.shares)
-    assert one[1:] == other[1:]
+    assert compared(domains) == compared(domains)
 
 
-def test_constant_columns_are_no_difference() -> None:
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_constant_columns_are_no_difference(precision: Any) -> None:
     domains = make_domains([0.5, 0.5], n=90)
-    same = domains._replace(X_source=np.ones((90, 2)), X_target=np.ones((90, 2)))
-    found = estimate_shares(np.full((90, 2), 0.5), np.full((90, 2), 0.5), same, SEED)
-    assert found.area == found.area_weighted == 0.5
-    assert not found.explains
+    same = domains._replace(X_source=np.ones((90, 2), precision), X_target=np.ones((90, 2), precision))
+    difference = compare_domains(same, np.full(2, 0.5), SEED)
+    assert difference.before == pytest.approx(0.0, abs=1e-12)
+    assert not difference.is_of_shares
+    assert not difference.is_of_scales
 
 
 def test_shares_are_estimated_where_there_are_enough_rows_and_few_columns() -> None:

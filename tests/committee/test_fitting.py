@@ -68,6 +68,28 @@ def test_discriminants_sit_only_where_the_classes_are_equally_common(two_blobs: 
     assert fitted(small(kinds=kinds[1:], class_prior=[0.2, 0.8]), two_blobs).kinds_ == ["discriminant"]
 
 
+def test_each_domain_is_scaled_by_itself_where_only_scales_differ() -> None:
+    rng = RandomState(0)
+    y = np.arange(600) % 3
+    rows, X_target = (rng.normal(size=(600, 2)) + np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])[y] for _ in range(2))
+    data = DomainPair(rows, y, X_target * [0.3, 2.0] + [-2.0, 3.0], y)
+    kinds = ("margin", "rbf", "rbf, unit rows", "rbf, by domain", "source")
+    model = fitted(small(kinds=kinds, class_prior="auto"), data)
+    assert model.by_domain_
+    assert model.kinds_ == ["margin", "rbf", "rbf, unit rows", "source"]
+    assert model.left_out_ == {
+        "rbf, by domain": "the same as 'rbf, unit rows' where each domain is scaled by itself",
+    }
+    assert any("scaled by itself" in line for line in model.findings())
+    assert model.score(data.X_target, y) > 0.9
+    joint = fitted(small(kinds=kinds[:1]), data)  # without a classifier of the source nothing is compared
+    assert not joint.by_domain_
+    assert joint.score(data.X_target, y) < 0.8
+    np.testing.assert_array_equal(model.predict(data.X_target), model.transduction_)
+    guess = (data.X_target @ model.coef_[0].T + model.intercept_[0]).argmax(axis=1)
+    assert np.mean(guess == model.transduction_) > 0.95
+
+
 def test_incompetent_kinds_lose_their_seat() -> None:
     """Classes that an ellipse separates: a line is as good as chance."""
     rng = RandomState(0)

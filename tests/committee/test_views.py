@@ -17,7 +17,15 @@ from adrem.committee import views
 RNG = RandomState(0)
 SOURCE, TARGET = RNG.normal(2.0, 3.0, (30, 4)), RNG.normal(-1.0, 1.0, (20, 4))
 COUNTS = [RNG.poisson(0.7, (n, 6)).astype(float) for n in (30, 20)]
-DENSE = (views.as_given, views.scaled, views.unit, views.scaled_unit, views.by_domain_unit, views.centered_unit)
+DENSE = (
+    views.as_given,
+    views.scaled,
+    views.unit,
+    views.scaled_unit,
+    views.by_domain,
+    views.by_domain_unit,
+    views.centered_unit,
+)
 
 
 @pytest.mark.parametrize("view", DENSE)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import RandomState
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -85,9 +85,16 @@ def test_radial_members_equal_a_kernel_of_scikit_learn() -> None:
 def test_logistic_shares_are_its_probabilities(problems: int) -> None:
     coef, intercept = RNG.normal(size=(problems, 4)), RNG.normal(size=problems)
     shares = LinearProbabilities(coef, intercept).shares(ROWS)
-    own = expit(ROWS @ coef.T + intercept)
-    expected = np.concatenate([1 - own, own], axis=1) if problems == 1 else own / own.sum(axis=1, keepdims=True)
+    scores = ROWS @ coef.T + intercept
+    expected = expit(np.concatenate([-scores, scores], axis=1)) if problems == 1 else softmax(scores, axis=1)
     np.testing.assert_allclose(shares, expected)
+
+
+def test_large_scores_of_all_classes_keep_their_order() -> None:
+    """Rows of another domain may be far on the positive side of every one-vs-rest classifier."""
+    shares = LinearProbabilities(np.zeros((3, 4)), np.array([52.0, 40.0, 60.0])).shares(ROWS)
+    assert (shares.argmax(axis=1) == 2).all()
+    assert shares.max() > 0.99
 
 
 @pytest.mark.parametrize("problems", [1, 3])

@@ -50,7 +50,7 @@ class Committee(DomainClassifier):
     class_prior : {"auto", "uniform", "source"}, array-like or mapping, default="auto"
         Share of each class in the draws from the target, as for `AdREM`. "auto" estimates the shares by the classifiers
         of the source, and uses the estimate if it explains how the domains differ: then source rows that are weighted
-        by class can hardly be told from target rows. Otherwise, and for wide or sparse tables, shares are equal.
+        by class are distributed like target rows. Otherwise, and for wide or sparse tables, shares are equal.
     distill : bool, default=False
         Whether to label rows by the one linear classifier that is trained on both domains with the labels of the
         committee, instead of by the committee. It is fast, small and can be explained, and a little less accurate where
@@ -86,6 +86,9 @@ class Committee(DomainClassifier):
         The class shares that were used.
     class_prior_check_ : ndarray of shape (n_classes,)
         The estimated shares, if they were estimated, used or not.
+    by_domain_ : bool
+        Whether each domain is scaled by itself for every kind: where the domains differ by the means and scales of
+        their columns alone.
     temperature_ : float
         Power of the vote shares in ``predict_proba``, for which they fit held-out source rows best.
     coef_, intercept_ : ndarray of shape (1, n_classes, n_features), ndarray of shape (1, n_classes)
@@ -183,6 +186,8 @@ class Committee(DomainClassifier):
     def findings(self) -> list[str]:
         lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]
         lines += [f"left out: {name} ({reason})" for name, reason in self.left_out_.items()]
+        if self.by_domain_:
+            lines.append("domains: they differ by the means and scales of the columns; each is scaled by itself")
         return [*lines, f"class shares: {self._shares_text()}"]
 
     def _shares_text(self) -> str:

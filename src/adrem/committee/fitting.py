@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,7 @@ from adrem.committee import views
 from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
 from adrem.committee.shares import estimate_shares, is_estimable
+from adrem.committee.shift import compare_domains
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import stack
@@ -40,24 +42,30 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
     own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
+
+    def fit(kind: Kind, prior: Array) -> Seat:
+        return fit_seat(kind, domains, prior, settings, own_seeds[kind.name])
+
     equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
-    seats = {
-        kind.name: fit_seat(kind, domains, equal, settings, own_seeds[kind.name]) for kind in kinds if not kind.adapts
-    }
-    prior, estimate = _choose_prior(model.class_prior, domains, list(seats.values()), prior_seed)
-    kinds, unfit = _fit_for_shares(kinds, prior)
+    seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
+    assumed = _assume(model.class_prior, domains, list(seats.values()), prior_seed)
+    if assumed.by_domain:
+        kinds, alike = _by_domain(kinds)
+        left_out, seats = {**left_out, **alike}, {}
+    kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
-        if kind.adapts:
-            seats[kind.name] = fit_seat(kind, domains, prior, settings, own_seeds[kind.name])
+        if kind.name not in seats:
+            seats[kind.name] = fit(kind, assumed.prior)
     competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
     model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
-    model.class_prior_ = prior
+    model.class_prior_ = assumed.prior
+    model.by_domain_ = assumed.by_domain
     for name in OPTIONAL:
         if hasattr(model, name):  # of an earlier fit
             delattr(model, name)
-    if estimate is not None:
-        model.class_prior_check_ = estimate
+    if assumed.estimate is not None:
+        model.class_prior_check_ = assumed.estimate
     _keep(model, domains)
     _keep_linear(model, domains, linear_seed)
     if model.distill:
@@ -89,19 +97,42 @@ def _check_names(names: Any) -> None:
         raise ParameterError(f"kinds must be 'auto' or different names among {known}; got {names!r}.", "kinds")
 
 
-def _choose_prior(
-    wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence
-) -> tuple[Array, Array | None]:
-    """Return the class shares for the draws, and the estimate if there is one."""
-    if not (isinstance(wanted, str) and wanted == "auto"):
-        return read_prior(wanted, domains), None
-    equal = read_prior("uniform", domains)
+class Assumed(NamedTuple):
+    """What is assumed of the target.
+
+    `prior` are the class shares of the draws, and `estimate` those that were estimated, used or not. `by_domain` tells
+    that the domains differ by the means and scales of their columns alone.
+    """
+
+    prior: Array
+    estimate: Array | None = None
+    by_domain: bool = False
+
+
+def _assume(wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence) -> Assumed:
+    """Find out, by the classifiers of the source, what explains how the domains differ."""
+    prior = read_prior("uniform" if isinstance(wanted, str) and wanted == "auto" else wanted, domains)
     if not (domains.adapts and seats and is_estimable(domains)):
-        return equal, None
+        return Assumed(prior)
     held_out = np.mean([seat.held_out for seat in seats], axis=0)
     of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
-    estimate = estimate_shares(held_out, of_target, domains, seed)
-    return (estimate.shares if estimate.explains else equal), estimate.shares
+    estimate = estimate_shares(held_out, of_target, domains)
+    difference = compare_domains(domains, estimate, seed)
+    if not isinstance(wanted, str) or wanted != "auto":
+        return Assumed(prior, None, difference.is_of_scales)
+    return Assumed(estimate if difference.is_of_shares else prior, estimate, difference.is_of_scales)
+
+
+def _by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
+    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat."""
+    seen: dict[tuple[Any, ...], Kind] = {}
+    alike = {}
+    for kind in kinds:
+        own = replace(kind, view=views.BY_DOMAIN.get(kind.view, kind.view))
+        first = seen.setdefault((own.view, own.classifier, own.strength), own)
+        if first is not own:
+            alike[kind.name] = f"the same as {first.name!r} where each domain is scaled by itself"
+    return list(seen.values()), alike
 
 
 def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
@@ -168,7 +199,8 @@ def _temperature(held_out: Array, domains: Domains) -> float:
 
 def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> None:
     """Train the linear classifier of both domains by the labels of the committee."""
-    viewed = views.scaled(domains.X_source, domains.X_target)
+    view = views.by_domain if model.by_domain_ else views.scaled
+    viewed = view(domains.X_source, domains.X_target)
     labels = np.concatenate([domains.labels, np.searchsorted(domains.classes, model.transduction_)])
     weights = np.concatenate([domains.weights, np.ones(domains.X_target.shape[0])])
     rows = stack([viewed.source, viewed.target])

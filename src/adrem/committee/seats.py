@@ -14,7 +14,6 @@ from adrem.algorithm.ensemble import Ensemble
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, nearest
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
-from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components
@@ -25,6 +24,7 @@ from adrem.committee.voters import (
     RadialMembers,
     Shares,
     Voter,
+    probabilities,
     trees_of,
     votes_of,
 )
@@ -122,7 +122,7 @@ def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
     scores = task.machine.on_host(task.machine.scores(solution))
     for own, out in zip(scores, held, strict=True):
         part = own[out]
-        shares[out[:n_source]] = normalized_shares(part) if soft else votes_of(iter([part]))
+        shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part]))
     return shares, _accuracy(shares, rows.labels, rows.weights)
 
 

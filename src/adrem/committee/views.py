@@ -78,13 +78,18 @@ def scaled_unit(source: Matrix, target: Matrix) -> Viewed:
     return _seen(source, target, replace(scaled(source, target).view, unit=True))
 
 
+def by_domain(source: Matrix, target: Matrix) -> Viewed:
+    """Each domain scaled by itself."""
+    if not target.shape[0]:
+        return scaled(source, target)
+    own, view = (scaled(rows, rows[:0]).view for rows in (source, target))
+    return Viewed(own.apply(source), view.apply(target), view)
+
+
 def by_domain_unit(source: Matrix, target: Matrix) -> Viewed:
     """Each domain scaled by itself, in rows of unit length."""
-    if not target.shape[0]:
-        return scaled_unit(source, target)
-    own = [scaled(rows, rows[:0]) for rows in (source, target)]
-    views = [replace(each.view, unit=True) for each in own]
-    return Viewed(views[0].apply(source), views[1].apply(target), views[1])
+    seen = by_domain(source, target)
+    return Viewed(_unit(seen.source), _unit(seen.target), replace(seen.view, unit=True))
 
 
 def centered_unit(source: Matrix, target: Matrix) -> Viewed:
@@ -106,6 +111,10 @@ def rare_words(source: Matrix, target: Matrix) -> Viewed:
     n_rows_with = np.bincount(both.indices[both.data != 0], minlength=both.shape[1])
     idf = np.log((1.0 + both.shape[0]) / (1.0 + n_rows_with)) + 1.0
     return _seen(source, target, View(root=bool(both.min() >= 0), factor=idf, unit=True))
+
+
+# What each view becomes where the domains differ by the means and scales of their columns alone.
+BY_DOMAIN = {as_given: by_domain, scaled: by_domain, unit: by_domain_unit, scaled_unit: by_domain_unit}
 
 
 def _seen(source: Matrix, target: Matrix, view: View) -> Viewed:

@@ -105,7 +105,17 @@ class LinearProbabilities(Voter):
     intercept: FloatArray
 
     def shares(self, rows: Matrix) -> Shares:
-        return normalized_shares(np.asarray(rows @ self.coef.T + self.intercept))
+        return probabilities(np.asarray(rows @ self.coef.T + self.intercept))
+
+
+def probabilities(scores: NDArray[np.float64]) -> Shares:
+    """Return the softmax of the scores of logistic classifiers.
+
+    Where the domains differ, all one-vs-rest scores of a row may be large, so that their logistic functions are all one.
+    """
+    if scores.shape[1] == 1:
+        return normalized_shares(scores)
+    return np.asarray(softmax(scores.astype(np.float64), axis=1))
 
 
 @dataclass(frozen=True)
