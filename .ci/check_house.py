@@ -36,16 +36,17 @@ def faults_of(path: Path) -> Iterator[str]:
             yield f":{block.lineno}: {block.name} has complexity {block.complexity}, {MAX_COMPLEXITY} is allowed"
     package = package_of(path.relative_to(ROOT / "src").with_suffix("").parts)
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("adrem."):
+        if isinstance(node, ast.ImportFrom | ast.Import):
             yield from private_imports(node, package)
 
 
-def private_imports(node: ast.ImportFrom, package: str) -> Iterator[str]:
-    """Yield private names that are imported from another package."""
-    parts = [*str(node.module).split("."), *(alias.name for alias in node.names)]
-    private = [part for part in parts if part.startswith("_") and not part.startswith("__")]
-    if private and package_of(tuple(str(node.module).split("."))) != package:
-        yield f":{node.lineno}: imports {', '.join(private)} from {node.module}"
+def private_imports(node: ast.ImportFrom | ast.Import, package: str) -> Iterator[str]:
+    """Yield imports of private names of another package; ruff refuses relative imports."""
+    prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    for parts in ((prefix + alias.name).split(".") for alias in node.names):
+        is_private = any(part.startswith("_") and not part.startswith("__") for part in parts)
+        if parts[0] == "adrem" and is_private and package_of(tuple(parts)) != package:
+            yield f":{node.lineno}: imports {'.'.join(parts)}"
 
 
 def package_of(parts: tuple[str, ...]) -> str:

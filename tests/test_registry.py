@@ -10,17 +10,17 @@ from adrem.registry import (
     ARRAYS,
     COMMAND_LINE_METHODS,
     DECLARATIONS,
+    DECLARED_METHODS,
     ESTIMATORS,
     ITERATIVE,
     LINEAR,
-    METHODS,
     VALUES,
     Declaration,
 )
 
 
 def test_registry_names_are_unique_and_complete() -> None:
-    assert len(METHODS) == len(DECLARATIONS)
+    assert len(DECLARED_METHODS) == len(DECLARATIONS)
     expected = {AdREM, Committee, *(getattr(baselines, name) for name in baselines.__all__)}
     assert {estimator.load() for estimator in ESTIMATORS.values()} == expected
     assert len({id(declared.estimator) for declared in DECLARATIONS}) == len(ESTIMATORS)

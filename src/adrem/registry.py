@@ -1,6 +1,6 @@
 """The methods of the package, each declared once: its name, its place in the benchmark, what a model file holds.
 
-A declaration also tells the estimator and its parameters, and whether ``adrem adapt`` offers the method. Estimators are
+A declaration also has the parameters of the estimator, and whether ``adrem adapt`` offers the method. Estimators are
 named by strings, so that reading the table imports nothing.
 """
 
@@ -260,8 +260,8 @@ DECLARATIONS = (
     ),
     Declaration("spl", "Selective pseudo-labelling", SPL, benchmark=Benchmark()),
 )
-METHODS = {declaration.name: declaration for declaration in DECLARATIONS}
-COMMAND_LINE_METHODS = tuple(name for name, declaration in METHODS.items() if declaration.on_command_line)
+DECLARED_METHODS = {declaration.name: declaration for declaration in DECLARATIONS}
+COMMAND_LINE_METHODS = tuple(name for name, declaration in DECLARED_METHODS.items() if declaration.on_command_line)
 ESTIMATORS = {declaration.estimator.name: declaration.estimator for declaration in DECLARATIONS}
 
 

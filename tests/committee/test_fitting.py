@@ -1,4 +1,4 @@
-"""Tests of the fit: which kinds sit, which lose their seat, and the class shares."""
+"""Tests of the fit: which kinds vote, which are left out, and the class shares."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_incompetent_kinds_lose_their_seat() -> None:
     model = small(kinds=("margin", "rbf", "source")).fit(X, y, X_target=X_target)
     assert model.kinds_ == ["rbf"]
     assert set(model.left_out_) == {"margin", "source"}
-    assert model.left_out_["margin"].startswith("accuracy at home 0.")
+    assert model.left_out_["margin"].startswith("held-out accuracy 0.")
     assert sum(seat.weight for seat in model.seats_) == 1.0
     assert model.home_accuracy_[0] > 0.9
 

@@ -13,7 +13,7 @@ def test_single_row_features_are_folded_into_norm(dtype: type) -> None:
     table = sp.csr_array(np.array([[1, 0, 2, 0, 3], [0, 4, 5, 0, 6], [0, 0, 7, 8, 0]], dtype=dtype))
     entries = shared_entries(table)
     assert entries.n_features == 2
-    np.testing.assert_array_equal(entries.lonely, [1, 16, 64])
+    np.testing.assert_array_equal(entries.unshared, [1, 16, 64])
     shared = sp.csr_array((entries.values, entries.indices, entries.indptr), shape=(3, 2)).toarray()
     np.testing.assert_array_equal(shared, [[2, 3], [5, 6], [7, 0]])  # ordered by frequency
     assert entries.values.dtype == dtype
@@ -24,7 +24,7 @@ def test_dense_rows_are_not_copied() -> None:
     entries = shared_entries(rows)
     assert entries.values is rows
     assert entries.n_features == 2
-    np.testing.assert_array_equal(entries.lonely, 0.0)
+    np.testing.assert_array_equal(entries.unshared, 0.0)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])

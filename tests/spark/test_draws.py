@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.thorough, FAULTS_OF_PYSPARK]
     st.integers(0, 1000),
 )
 def test_draw_sizes_equal_local_within_half_slice(n_rows: list[int], fraction: float, n_slices: int, seed: int) -> None:
-    from adrem.spark.draws import Draw
+    from adrem.spark.draws import SlicedDraw
 
     rng = np.random.default_rng(seed)
     prior = rng.dirichlet(np.ones(len(n_rows)))
@@ -32,7 +32,7 @@ def test_draw_sizes_equal_local_within_half_slice(n_rows: list[int], fraction: f
     slices = rng.integers(0, n_slices, len(labels))
     counts = np.zeros((len(n_rows), n_slices), np.int64)
     np.add.at(counts, (labels, slices), 1)
-    draw = Draw.of(size, prior, counts)
+    draw = SlicedDraw.of(size, prior, counts)
     wanted = draw_balanced(labels, size, prior, rng)
     drawn = np.array(draw.times)[labels] + (slices < np.array(draw.n_slices)[labels])
     assert draw.total == drawn.sum()

@@ -40,7 +40,7 @@ class AllRows:
     def draw(
         self, task: Task, labels: NDArray[np.intp], fraction: float, sampling: str, rngs: list[np.random.Generator]
     ) -> NDArray[np.float64]:
-        """How often each member draws each target row (members x rows)."""
+        """Return how often each member draws each target row (members x rows)."""
         draws = (draw(own, fraction, task.prior, sampling, rng) for own, rng in zip(labels, rngs, strict=True))
         return np.stack(list(draws))
 
@@ -59,7 +59,7 @@ class HeldOutRows:
     def draw(
         self, task: Task, labels: NDArray[np.intp], fraction: float, sampling: str, rngs: list[np.random.Generator]
     ) -> NDArray[np.float64]:
-        """As for `AllRows`, among the rows that take part."""
+        """Draw from the rows that take part, as `AllRows` does from all rows."""
         counts = np.zeros(labels.shape)
         for own, drawn, part, rng in zip(labels, counts, self._target, rngs, strict=True):
             drawn[part] = draw(own[part], fraction, task.prior, sampling, rng)

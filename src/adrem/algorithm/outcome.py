@@ -48,7 +48,7 @@ def _paths(members: list[Member]) -> tuple[Any, Any]:
 
 
 def keep_facts(model: Any, fit: Fit, domains: Domains) -> None:
-    """Set what was chosen, and how the members went."""
+    """Set the chosen C, machine and class shares, and the history of the members."""
     model.C_ = fit.task.rows.C
     model.machine_ = fit.task.machine.path
     model.neighbors_ = fit.n_neighbors

@@ -58,10 +58,10 @@ class PriorEstimate(NamedTuple):
 def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker) -> PriorEstimate:
     """Estimate the shares from scores of rows that had no part in the training.
 
-    Ad-REM runs with equal shares in the draws, without a fold of the source and of the target, which it then scores:
-    scores of rows that it was trained on with its own labels would only repeat these. Held-out source rows, whose
-    labels are known, calibrate the scores. The shares are those that make the held-out target rows most likely
-    (Saerens, Latinne and Decaestecker 2002). Draws by other shares would put these shares into the scores.
+    Ad-REM runs with equal shares in the draws, without a fold of both domains, and then scores the rows of this fold:
+    scores of training rows would only repeat the labels that they were trained with. Held-out source rows, whose labels
+    are known, calibrate the scores. The shares are those that maximize the likelihood of the held-out target rows
+    (Saerens, Latinne and Decaestecker 2002). Draws with other shares would bias the scores towards these shares.
     """
     rows, n_classes = task.rows, len(task.prior)
     equal = replace(task, prior=np.full(n_classes, 1.0 / n_classes))

@@ -15,9 +15,9 @@ RISING = "the balanced loss would have risen"
 def refine(task: Task, state: State, recorder: Recorder, n_steps: int, ticker: Ticker) -> None:
     """Train on all of the target and relabel it, for at most `n_steps` steps, until no label of a member changes.
 
-    A row weighs what its class does in the balanced loss (equation 4 of the paper) by the labels at the start: weights
-    that followed the labels would change the loss at every step. A step after which the loss is higher is not taken,
-    and ends the member.
+    The weight of a row is that of its class in the balanced loss (equation 4 of the paper). The class weights are
+    computed once, from the labels at the start, so that all steps have the same loss. A step that would raise the loss
+    of a member is discarded, and the member stops.
     """
     members, labels = recorder.members, state.labels.copy()
     class_weights = np.stack([task.class_weights(own) for own in labels])

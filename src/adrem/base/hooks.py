@@ -115,7 +115,7 @@ class DomainHooks(BaseEstimator):
         return None, {}
 
     def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
-        """Set what `pack_parts` returned, as it was read from a file that nobody needs to trust.
+        """Set what `pack_parts` returned, as read from a file that may be hostile.
 
         Parameters
         ----------

@@ -8,8 +8,7 @@ from typing import Any
 from adrem.benchmark.method import ImportedMethod, Method
 from adrem.benchmark.peers import PREFIX, find_peer
 from adrem.exceptions import ParameterError
-from adrem.registry import METHODS as DECLARED
-from adrem.registry import Benchmark, Declaration
+from adrem.registry import DECLARED_METHODS, Benchmark, Declaration
 
 __all__ = ["METHODS", "Method", "find_methods"]
 
@@ -21,7 +20,9 @@ def _method(declared: Declaration, place: Benchmark) -> Method:
     return Method(declared.name, declared.title, make, place.published, place.once, place.version)
 
 
-METHODS = {name: _method(method, method.benchmark) for name, method in DECLARED.items() if method.benchmark is not None}
+METHODS = {
+    name: _method(method, method.benchmark) for name, method in DECLARED_METHODS.items() if method.benchmark is not None
+}
 
 
 def find_methods(names: Iterable[str] | None = None) -> list[Method]:

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from adrem.cli.parameters import MODEL_OPTIONS
-from adrem.registry import COMMAND_LINE_METHODS, METHODS
+from adrem.registry import COMMAND_LINE_METHODS, DECLARED_METHODS
 
 PRIORS = ("uniform", "source", "estimate", "auto")
 REPLACED = {"auto": "committee"}
@@ -28,7 +28,7 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
     _check_values(params)
     if "class_prior" in params:
         params["class_prior"] = _read_prior(params["class_prior"])
-    declared = METHODS[method]
+    declared = DECLARED_METHODS[method]
     model = declared.make()
     available = set(model.get_params()) - set(declared.params)
     for name in params:

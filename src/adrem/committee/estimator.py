@@ -34,8 +34,8 @@ class Committee(DomainClassifier):
     Each kind is an Ad-REM of its own, with a few members: support vector machines and logistic regression on scaled
     rows, with an intercept and strong regularization; support vector machines with an RBF kernel; discriminants. Other
     kinds are classifiers of the source that do not adapt: logistic regression and boosted trees. The rows decide which
-    kinds sit: small tables, wide tables and sparse text have their own. A kind whose classifier is
-    clearly worse than the best one on held-out rows of the source loses its seat. The votes of the others are added.
+    kinds are tried: small tables, wide tables and sparse text have their own. A kind is left out if its classifier is
+    clearly worse than the best one on held-out rows of the source. The votes of the others are added.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Committee(DomainClassifier):
     tol : float, default=0.1
         Tolerance of the trainings, as for `AdREM`.
     memory_limit : int, default=2**30
-        Bytes that a matrix of all rows may take. Kinds with a kernel do not sit if theirs would take more.
+        Bytes that a matrix of all rows may take. Kinds with a kernel are left out if theirs would take more.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where linear classifiers are trained, as for `AdREM`. Kernels and discriminants are trained on the CPU.
     n_jobs : int, default=None
@@ -69,9 +69,9 @@ class Committee(DomainClassifier):
     Attributes
     ----------
     kinds_ : list of str
-        The kinds that have a seat.
+        The kinds that vote.
     left_out_ : dict of str to str
-        Kinds that have no seat, and why.
+        The kinds that do not vote, and why.
     home_accuracy_ : ndarray of shape (n_kinds,)
         Mean accuracy over the classes of each kind's classifier of the source on held-out source rows. Absent
         if a class has fewer than three.

@@ -1,4 +1,4 @@
-"""The fit of a committee: the kinds, the class shares, the seats, and what is known of them."""
+"""The fit of a committee: the choice of the kinds and the class shares, the fit of each kind, the fitted attributes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from adrem.runtime.memory import blocks_of
 from adrem.runtime.seeds import as_integer
 
 Array = NDArray[np.float64]
-# A kind loses its seat if its accuracy at home is below that of the best kind by more than this, and by more than so
-# many standard errors. Chosen on the simulated shifts of SKADA-Bench, digits and the heart data.
+# A kind is left out if its held-out accuracy on the source is below that of the best kind by more than this, and by
+# more than so many standard errors. Chosen on the simulated shifts of SKADA-Bench, digits and the heart data.
 LARGEST_GAP = 0.03
 STANDARD_ERRORS = 4.0
 # Shares that differ by no more than this part of the largest count as equal.
@@ -136,7 +136,7 @@ def _by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
 
 
 def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
-    """Leave discriminants out if the classes are not equally common: a cosine does not know how common a class is."""
+    """Leave out discriminants if the class shares are not equal: cosines do not depend on class shares."""
     others = [kind for kind in kinds if kind.classifier != "discriminant"]
     if np.ptp(prior) <= EQUAL_WITHIN * prior.max() or not others:
         return kinds, {}
@@ -144,7 +144,7 @@ def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[s
 
 
 def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[str, str]]:
-    """Return the seats of competent kinds, and the reasons for the others."""
+    """Return the fitted kinds that are accurate enough, and why the others are left out."""
     accuracies = np.array([seat.home_accuracy for seat in seats])
     if np.isnan(accuracies).any():  # a class with fewer rows than folds
         return seats, {}
@@ -152,13 +152,13 @@ def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[st
     rarest = np.bincount(domains.labels[domains.weights > 0]).min()
     error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
     least = best - max(LARGEST_GAP, STANDARD_ERRORS * error)
-    reason = "accuracy at home {:.2f}, the best kind {:.2f}"
+    reason = "held-out accuracy {:.2f}, the best kind {:.2f}"
     lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
     return [seat for seat in seats if seat.name not in lost], lost
 
 
 def _keep(model: Any, domains: Domains) -> None:
-    """Set the labels, and what is known of the seats."""
+    """Set the fitted attributes."""
     model.classes_ = domains.classes
     seats: list[Seat] = model.seats_
     model.kinds_ = [seat.name for seat in seats]

@@ -1,4 +1,4 @@
-"""The kinds of a committee, each declared once: its view of the rows, its classifier, and where it has a seat."""
+"""The kinds of a committee, each declared once: its view of the rows, its classifier, and the tables that it suits."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "bo
 
 # Dense tables with at most this many columns have the kinds of small tables.
 FEW_COLUMNS = 256
-# Boosting sits only where columns times classes are at most this many.
+# Boosting is used only if columns times classes are at most this many.
 MAX_BOOSTED = 2000
-# Iterations of a discriminant, which starts anew in each; a linear classifier has 20.
+# Iterations of a discriminant, which has no warm start; a linear classifier has 20.
 DISCRIMINANT_ITERATIONS = 10
 
 

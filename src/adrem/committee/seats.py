@@ -1,4 +1,4 @@
-"""Seats: kinds that were fitted, with what they know of themselves."""
+"""Seats: fitted kinds, with their votes for held-out source rows, their accuracy there and their history."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.home import data_home
@@ -20,15 +19,7 @@ from adrem.datasets.registry import DataSetSpec, File, find_spec
 from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError
 from adrem.files.packed import read_members
 from adrem.files.tables import Table
-from adrem.preprocessing import DomainStandardScaler, JointStdScaler, Rectifier, RowSumScaler
-
-SCALERS = {
-    "rectify": Rectifier,
-    "row-sum": RowSumScaler,
-    "joint-std": JointStdScaler,
-    "domain-standard": DomainStandardScaler,
-    "joint-standard": StandardScaler,
-}
+from adrem.preprocessing.scalers import SCALERS
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the registry tells about a data set."""
+"""The specification of a data set."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ DEVICE_SPARSE_ROWS = 10_000
 
 
 class Costs(NamedTuple):
-    """What the cost model knows of a loss, measured by benchmarks/paths.py.
+    """The constants of the cost model for a loss, measured by benchmarks/paths.py.
 
     With a Gram matrix an update costs one pass over the rows and reading a score costs nothing. On the rows either
     costs one pass over a row's entries, plus a fixed part for dense rows of two classes or of more, in entries. Both

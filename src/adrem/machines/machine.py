@@ -199,4 +199,4 @@ class Machine(Scoring):
 
     @abstractmethod
     def _restart(self, solution: Solution, factors: NDArray[np.float64], dual: NDArray[np.float64]) -> None:
-        """Set the dual variables (members x problems x rows), and the weights or scores, by these factors or anew."""
+        """Set the dual variables (members x problems x rows); multiply the weights by these factors or compute them."""

@@ -31,14 +31,14 @@ class Entries(NamedTuple):
     """The entries of features that several rows share, as arrays for the kernels.
 
     `values` is two-dimensional for dense rows, and holds the entries of a CSR matrix otherwise; `indices` and
-    `indptr` are empty for dense rows. `lonely` is the part of a row's squared norm from features that occur in this row
-    alone. `features` are the columns of the table, in the order of their numbers here.
+    `indptr` are empty for dense rows. `unshared` is the part of a row's squared norm from features that occur in this
+    row alone. `features` are the columns of the table, in the order of their numbers here.
     """
 
     values: FloatArray
     indices: NDArray[np.integer[Any]]
     indptr: NDArray[np.int64]
-    lonely: NDArray[np.float64]
+    unshared: NDArray[np.float64]
     features: NDArray[np.intp]
 
     @property
@@ -65,9 +65,9 @@ def shared_entries(table: Matrix) -> Entries:
     n_entries = int(occurrences[occurrences > 1].sum())
     values = np.empty(n_entries, table.dtype)
     indices = np.empty_like(numbers, shape=n_entries)
-    indptr, lonely = np.empty(table.shape[0] + 1, np.int64), np.zeros(table.shape[0])
-    split_entries(table.data, table.indices, table.indptr, numbers, n_shared, values, indices, indptr, lonely)
-    return Entries(values, indices, indptr, lonely, by_frequency[:n_shared].copy())
+    indptr, unshared = np.empty(table.shape[0] + 1, np.int64), np.zeros(table.shape[0])
+    split_entries(table.data, table.indices, table.indptr, numbers, n_shared, values, indices, indptr, unshared)
+    return Entries(values, indices, indptr, unshared, by_frequency[:n_shared].copy())
 
 
 def row_memory(table: Outline, work: Work) -> int:
@@ -190,4 +190,4 @@ class RowMachine(HostMachine):
         for primal, lanes in zip(solution.primal, scores, strict=True):
             score_rows(*self._entries[:3], primal, lanes)
         apart = self._lanes_apart(scores, len(solution.n_failed))
-        return np.swapaxes(apart + self.multiples(solution) * self._entries.lonely, 1, 2)
+        return np.swapaxes(apart + self.multiples(solution) * self._entries.unshared, 1, 2)

@@ -177,6 +177,16 @@ class Rectifier(OneToOneFeatureMixin, DomainTransformer):
         return rectified
 
 
+# The names by which specifications of data sets refer to scalers.
+SCALERS = {
+    "rectify": Rectifier,
+    "row-sum": RowSumScaler,
+    "joint-std": JointStdScaler,
+    "domain-standard": DomainStandardScaler,
+    "joint-standard": StandardScaler,
+}
+
+
 def _mean_and_scale(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and standard deviation of each feature, with a deviation of 1 for constant ones."""
     if sp.issparse(rows):

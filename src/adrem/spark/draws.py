@@ -42,7 +42,7 @@ def count_rows(labelled: DataFrame, n_classes: int, n_slices: int) -> NDArray[np
 
 
 @dataclass(frozen=True)
-class Draw:
+class SlicedDraw:
     """For each class: how often each row is drawn, and how many slices once more; and the total of drawn rows."""
 
     times: list[int]
@@ -50,7 +50,7 @@ class Draw:
     total: int
 
     @classmethod
-    def of(cls, size: float, prior: NDArray[np.float64], counts: NDArray[np.int64]) -> Draw:
+    def of(cls, size: float, prior: NDArray[np.float64], counts: NDArray[np.int64]) -> SlicedDraw:
         """Draw about `size` rows with the class shares `prior`, given row counts by class and slice."""
         times, n_slices, total = [], [], 0
         for share, own in zip(prior, counts, strict=True):

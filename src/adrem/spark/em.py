@@ -19,14 +19,14 @@ from pyspark.sql import functions as sf
 
 from adrem.spark.caching import kept
 from adrem.spark.classifiers import WEIGHT, Classifiers, Trainer, highest, with_scores
-from adrem.spark.draws import CLASS, SLICE, Draw, count_rows, count_slices, slice_of
+from adrem.spark.draws import CLASS, SLICE, SlicedDraw, count_rows, count_slices, slice_of
 from adrem.spark.tables import FEATURES, IS_TARGET, LABEL, ROW, Overview
 
 SCORES = "scores"
 
 
 @dataclass(frozen=True)
-class Task:
+class SparkTask:
     """The cached rows, their counts, and the training settings."""
 
     rows: DataFrame
@@ -58,7 +58,7 @@ class Task:
             where = f"Ad-REM: member {member}, iteration {k}"
             with _described(self.rows, where), self._labelled(classifiers, member, k) as labelled:
                 counts = count_rows(labelled.where(IS_TARGET), len(self.prior), self.n_slices)
-                draw = Draw.of(k / self.n_iter * self.overview.n_target, self.prior, counts)
+                draw = SlicedDraw.of(k / self.n_iter * self.overview.n_target, self.prior, counts)
                 weight = sf.when(sf.col(IS_TARGET), draw.weight()).otherwise(1.0)
                 drawn = labelled.withColumn(WEIGHT, weight).where(sf.col(WEIGHT) > 0)
                 classifiers = self.trainer.train(drawn, self.n_source + draw.total)

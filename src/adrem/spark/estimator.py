@@ -15,7 +15,7 @@ from pyspark.sql.utils import is_remote
 from adrem.base.parameters import read_shares
 from adrem.exceptions import InvalidTypeError, LostClassWarning, SparkError
 from adrem.spark.classifiers import Trainer
-from adrem.spark.em import Task
+from adrem.spark.em import SparkTask
 from adrem.spark.io import AdREMReader
 from adrem.spark.model import AdREMModel
 from adrem.spark.setters import AdREMSetters
@@ -139,15 +139,15 @@ class AdREM(Estimator, AdREMSetters, DefaultParamsReadable, DefaultParamsWritabl
         self._copyValues(model)
         return model
 
-    def _task(self, rows: DataFrame) -> Task:
+    def _task(self, rows: DataFrame) -> SparkTask:
         found = overview(rows)
         prior = read_shares(self.getClassPrior(), found.classes, found.source_counts, "classPrior")
         limits = self.getMaxIter(), self.getTol(), self.getAggregationDepth()
         trainer = Trainer(self.getLoss(), self.getC(), len(found.classes), *limits)
-        return Task(rows, found, prior, trainer, self.getNIter(), self.getSeed())
+        return SparkTask(rows, found, prior, trainer, self.getNIter(), self.getSeed())
 
 
-def _warn_of_lost_classes(task: Task, history: list[dict[str, Any]]) -> None:
+def _warn_of_lost_classes(task: SparkTask, history: list[dict[str, Any]]) -> None:
     lost = {
         label
         for entry in history

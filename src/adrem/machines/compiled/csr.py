@@ -22,11 +22,11 @@ def sum_squares(values: Any, indptr: Any, sums: Any) -> None:
 @jit
 def split_entries(
     all_values: Any, all_indices: Any, all_indptr: Any, numbers: Any, n_shared: int, values: Any, indices: Any,
-    indptr: Any, lonely: Any,
+    indptr: Any, unshared: Any,
 ) -> None:  # fmt: skip
     """Keep CSR entries of features numbered below `n_shared`, renumbered; sum the squares of the others by row."""
     n_kept = 0
-    for i in range(lonely.shape[0]):
+    for i in range(unshared.shape[0]):
         indptr[i] = n_kept
         for k in range(all_indptr[i], all_indptr[i + 1]):
             number = numbers[all_indices[k]]
@@ -34,5 +34,5 @@ def split_entries(
                 values[n_kept], indices[n_kept] = all_values[k], number
                 n_kept += 1
             else:
-                lonely[i] += np.float64(all_values[k]) ** 2
+                unshared[i] += np.float64(all_values[k]) ** 2
     indptr[-1] = n_kept

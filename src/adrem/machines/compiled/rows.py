@@ -1,6 +1,6 @@
 """Coordinate descent on the rows, dense or CSR: the weights are kept up to date.
 
-The weights of sixteen problems are contiguous, in lanes, so that one visit to a row serves them all. `lonely` is
+The weights of sixteen problems are contiguous, in lanes, so that one visit to a row serves them all. `unshared` is
 the part of a row's squared norm that comes from features of this row alone: their weights are the row's multiple times
 their values, and are not stored.
 """
@@ -91,7 +91,7 @@ def move_rows(
 
 @jit
 def score_rows(values: Any, indices: Any, indptr: Any, primal: Any, scores: Any) -> None:
-    """Compute the scores of all rows in all lanes, without the part of their lonely features."""
+    """Compute the scores of all rows in all lanes, without the part of their unshared features."""
     sums = np.empty((4, LANES))
     for i in range(scores.shape[0]):
         _gather(values, indices, indptr, i, primal, sums)
@@ -112,7 +112,7 @@ def _unshrink(lane: int, box: Any, active: Any, n_active: Any) -> int:
 
 @jit
 def _visit(
-    loss: Any, n_problems: int, first: int, tol: float, lonely: float, norm: float, sums: Any, labels: Any,
+    loss: Any, n_problems: int, first: int, tol: float, unshared: float, norm: float, sums: Any, labels: Any,
     box: Any, dual: Any, active: Any, status: Any, window: Any, visits: Any, steps: Any,
 ) -> Any:  # fmt: skip
     """Make one coordinate step in every lane where a row is active.
@@ -129,7 +129,7 @@ def _visit(
         p = first + lane
         m = p // n_problems
         sign, old = sign_of(labels[m], p, n_problems), loss.multiple(dual[lane], box[m])
-        margin = sign * sums[0, lane] + lonely * old
+        margin = sign * sums[0, lane] + unshared * old
         violation = loss.violation(margin, dual[lane], box[m])
         if loss.can_shrink(margin, violation, window[2, lane], window[3, lane]):
             active[lane] = False
@@ -167,7 +167,7 @@ def _end_sweep(
 
 @jit
 def descend_rows(
-    loss: Any, n_problems: int, first: int, values: Any, indices: Any, indptr: Any, lonely: Any, norms: Any,
+    loss: Any, n_problems: int, first: int, values: Any, indices: Any, indptr: Any, unshared: Any, norms: Any,
     labels: Any, box: Any, dual: Any, primal: Any, tol: float, active: Any, n_active: Any, status: Any, window: Any,
     visits: Any, run: int, order: Any, cursor: Any, budget: int,
 ) -> bool:  # fmt: skip
@@ -202,7 +202,7 @@ def descend_rows(
             continue
         _gather(values, indices, indptr, i, primal, sums)
         n_shrunk, changed = _visit(
-            loss, n_problems, first, tol, lonely[i], norms[i], sums, labels[i], box[i], dual[i], active[i], status,
+            loss, n_problems, first, tol, unshared[i], norms[i], sums, labels[i], box[i], dual[i], active[i], status,
             window, visits, steps,
         )  # fmt: skip
         n_active[i] -= n_shrunk
