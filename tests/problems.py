@@ -21,6 +21,12 @@ def make_blobs_shift(n_classes: int = 3, n_source: int = 60, n_target: int = 45,
     return DomainPair(X_source, y_source, X_target, y_target)
 
 
+def without_negative_values(data: DomainPair) -> DomainPair:
+    """The same rows, moved until no value is negative."""
+    least = min(data.X_source.min(), data.X_target.min())
+    return data._replace(X_source=data.X_source - least, X_target=data.X_target - least)
+
+
 def fitted(model: Any, data: DomainPair) -> Any:
     """Fit a model to a problem."""
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)

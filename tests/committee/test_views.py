@@ -18,13 +18,8 @@ RNG = RandomState(0)
 SOURCE, TARGET = RNG.normal(2.0, 3.0, (30, 4)), RNG.normal(-1.0, 1.0, (20, 4))
 COUNTS = [RNG.poisson(0.7, (n, 6)).astype(float) for n in (30, 20)]
 DENSE = (
-    views.as_given,
-    views.scaled,
-    views.unit,
-    views.scaled_unit,
-    views.by_domain,
-    views.by_domain_unit,
-    views.centered_unit,
+    *(views.as_given, views.scaled, views.unit, views.scaled_unit, views.by_domain, views.by_domain_unit),
+    *(views.centered_unit, views.active_unit, views.active_centered),
 )
 
 
@@ -70,6 +65,20 @@ def test_unit_rows_have_length_one() -> None:
     np.testing.assert_allclose(views.unit(SOURCE, TARGET).target, normalize(TARGET))
     zero = views.unit(np.zeros((2, 4)), np.zeros((2, 4)))
     np.testing.assert_array_equal(zero.source, 0.0)
+
+
+def test_active_columns_weigh_more() -> None:
+    """Columns of one deviation, whose means differ, and one that is never active."""
+    rows = np.abs(RNG.normal(1.0, 0.3, (200, 3))) + [0.0, 3.0, 0.0]
+    rows[:, 2] = 0.0
+    seen = views.active_unit(rows[:100], rows[100:])
+    weights = seen.view.factor * rows.std(axis=0)
+    mean, deviation = rows.mean(axis=0)[:2], rows.std(axis=0)[:2]
+    np.testing.assert_allclose(weights[:2], (mean / deviation) ** views.ACTIVITY)
+    assert weights[2] == 0.0
+    np.testing.assert_allclose(np.linalg.norm(seen.source, axis=1), 1.0)
+    centered = views.active_centered(rows[:100], rows[100:])
+    np.testing.assert_allclose([part.mean(axis=0) for part in centered[:2]], 0.0, atol=1e-12)
 
 
 def test_by_domain_scales_each_domain_by_itself() -> None:

@@ -76,18 +76,28 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
 def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, str]]:
     """Return the kinds that were asked for, or those that suit the rows with the reasons for the others."""
     if isinstance(model.kinds, str):
-        n_rows = domains.X_source.shape[0] + domains.X_target.shape[0]
-        names, left_out = usual_kinds(domains.X_source, n_rows, len(domains.classes), model.memory_limit)
+        names, left_out = usual_kinds(domains.X_source, domains.X_target, len(domains.classes), model.memory_limit)
         return [KINDS[name] for name in names], left_out
     _check_names(model.kinds)
     kinds = [KINDS[name] for name in model.kinds]
-    is_sparse = sp.issparse(domains.X_source)
     for kind in kinds:
-        if is_sparse and kind.classifier in ("rbf", "discriminant", "boosting"):
-            raise ParameterError(f"The kind {kind.name!r} needs dense rows: leave it out, or give dense rows.", "kinds")
-        if not is_sparse and kind.view is views.rare_words:
-            raise ParameterError(f"The kind {kind.name!r} needs sparse rows: leave it out, or give CSR rows.", "kinds")
+        needed = _missing(kind, domains)
+        if needed:
+            raise ParameterError(f"The kind {kind.name!r} needs {needed}.", "kinds")
     return kinds, {}
+
+
+def _missing(kind: Kind, domains: Domains) -> str:
+    """Return what the rows would have to be for a kind; nothing if it can be fitted to them."""
+    if sp.issparse(domains.X_source):
+        needs_dense = kind.classifier in ("rbf", "discriminant", "boosting")
+        return "dense rows: leave it out, or give dense rows" if needs_dense else ""
+    if kind.view is views.rare_words:
+        return "sparse rows: leave it out, or give CSR rows"
+    needs_active = kind.view in (views.active_unit, views.active_centered)
+    if needs_active and not views.is_nonnegative(domains.X_source, domains.X_target):
+        return "rows without negative values: leave it out, or do not center the columns"
+    return ""
 
 
 def _check_names(names: Any) -> None:

@@ -57,21 +57,27 @@ KINDS = {
         Kind("rbf, by domain", views.by_domain_unit, "rbf", with_neighbors=True),
         Kind("discriminant", views.scaled_unit, "discriminant", with_neighbors=True),
         Kind("discriminant, centered", views.centered_unit, "discriminant", with_neighbors=True),
+        Kind("discriminant, active", views.active_unit, "discriminant", with_neighbors=True),
+        Kind("discriminant, active, centered", views.active_centered, "discriminant", with_neighbors=True),
         Kind("source", views.scaled, "logistic"),
         Kind("source, rare words", views.rare_words, "logistic"),
         Kind("boosting", views.as_given, "boosting"),
     )
 }
 FEW = ("margin", "log loss", "rbf", "rbf, unit rows", "discriminant", "discriminant, centered", "source", "boosting")
-MANY = ("log loss", "rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered", "source")
+RADIAL = ("rbf", "rbf, unit rows", "rbf, by domain")
+MANY = ("log loss", *RADIAL, "discriminant", "discriminant, centered", "source")
+# Rows without negative values, such as those of the last layer of a network.
+ACTIVATIONS = (
+    *RADIAL, "discriminant, active", "discriminant, active, centered", "discriminant, centered", "source",
+)  # fmt: skip
 SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source, rare words")
 
 
-def usual_kinds(source: Matrix, n_rows: int, n_classes: int, memory_limit: int) -> tuple[list[str], dict[str, str]]:
+def usual_kinds(source: Matrix, target: Matrix, n_classes: int, memory_limit: int) -> tuple[list[str], dict[str, str]]:
     """Return the names of the kinds for such rows, and those left out with the reason."""
-    if sp.issparse(source):
-        return list(SPARSE), {}
-    names = list(FEW if source.shape[1] <= FEW_COLUMNS else MANY)
+    names = list(_suited(source, target))
+    n_rows = source.shape[0] + target.shape[0]
     left_out = {}
     if source.shape[1] * n_classes > MAX_BOOSTED and "boosting" in names:
         left_out["boosting"] = f"columns times classes are more than {MAX_BOOSTED}"
@@ -79,6 +85,15 @@ def usual_kinds(source: Matrix, n_rows: int, n_classes: int, memory_limit: int) 
         for name in (name for name in names if KINDS[name].classifier == "rbf"):
             left_out[name] = "the matrix of similarities would take more than memory_limit"
     return [name for name in names if name not in left_out], left_out
+
+
+def _suited(source: Matrix, target: Matrix) -> tuple[str, ...]:
+    """Return the names of the kinds that suit such rows."""
+    if sp.issparse(source):
+        return SPARSE
+    if source.shape[1] <= FEW_COLUMNS:
+        return FEW
+    return ACTIVATIONS if views.is_nonnegative(source, target) else MANY
 
 
 def mean_squared_norm(rows: Matrix) -> float:

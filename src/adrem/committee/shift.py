@@ -37,8 +37,8 @@ N_DIVISIONS = 200
 class Difference(NamedTuple):
     """Squared maximum mean discrepancies of the domains.
 
-    `before` is that with equal class shares in the source, `with_shares` that with the estimated shares, and `by_domain`
-    that with each domain scaled by itself. `noise` is the standard deviation where there is no difference.
+    `before` is that with equal class shares in the source, `with_shares` that with the estimated shares, and
+    `by_domain` that with each domain scaled by itself. `noise` is the standard deviation where there is no difference.
     """
 
     before: float
@@ -55,9 +55,10 @@ class Difference(NamedTuple):
 
     @property
     def is_of_scales(self) -> bool:
-        """Whether no difference is left once each domain is scaled by itself, and other shares explain less."""
+        """Whether nothing is left once each domain is scaled by itself, and clearly more is left with other shares."""
         is_left = self._is_above_zero(self.by_domain)
-        return self._is_above_zero(NOTICED_PART * self.before) and not self.is_of_shares and not is_left
+        is_better = self.with_shares - self.by_domain > ABOVE_ANOTHER * self.noise
+        return self._is_above_zero(NOTICED_PART * self.before) and not is_left and is_better
 
     def _is_above_zero(self, discrepancy: float) -> bool:
         return discrepancy > ABOVE_ZERO * self.noise

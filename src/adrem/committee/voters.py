@@ -111,7 +111,7 @@ class LinearProbabilities(Voter):
 def probabilities(scores: NDArray[np.float64]) -> Shares:
     """Return the softmax of the scores of logistic classifiers.
 
-    Where the domains differ, all one-vs-rest scores of a row may be large, so that their logistic functions are all one.
+    Where the domains differ, all one-vs-rest scores of a row may be large, and their logistic functions all one.
     """
     if scores.shape[1] == 1:
         return normalized_shares(scores)
