@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.parameters import read_source_weight
@@ -125,7 +125,7 @@ class Committee(DomainClassifier):
         "distill": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "memory_limit": [Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto"})],
+        "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -140,7 +140,7 @@ class Committee(DomainClassifier):
         distill: bool = False,
         tol: float = 0.1,
         memory_limit: int = 2**30,
-        device: Literal["cpu", "cuda", "auto"] = "cpu",
+        device: Literal["cpu", "cuda", "auto", "torch-cpu"] = "cpu",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -158,7 +158,9 @@ class Committee(DomainClassifier):
     def fit_domains(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work
         from adrem.committee.fitting import fit_committee
+        from adrem.machines.devices import check_device
 
+        check_device(self.device)
         domains = domains._replace(weights=read_source_weight("equal", domains))
         fit_committee(self, domains, spawn_seeds(self.random_state, 3))
 
