@@ -60,7 +60,8 @@ class Committee(DomainClassifier):
     memory_limit : int, default=2**30
         Bytes that a matrix of all rows may take. Kinds with a kernel are left out if theirs would take more.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where linear classifiers are trained, as for `AdREM`. Kernels and discriminants are trained on the CPU.
+        Where all kinds but boosted trees are trained, as for `AdREM`. "auto" decides for each kind. New rows are
+        labelled on the CPU.
     n_jobs : int, default=None
         Number of members trained in parallel, as for `AdREM`.
     random_state : int, RandomState instance or None, default=None
