@@ -29,10 +29,8 @@ def pytest_configure() -> None:
     """Make ADREM_DEVICE the default device of AdREM and Committee, as in `ADREM_DEVICE=cuda pytest tests/algorithm`."""
     device = os.environ.get("ADREM_DEVICE")
     if device is not None:
-        defaults = AdREM.__init__.__defaults__ or ()
-        AdREM.__init__.__defaults__ = (*defaults[:-1], device)  # it is the last parameter
-        defaults_by_name = Committee.__init__.__kwdefaults__ or {}
-        defaults_by_name["device"] = device
+        for model_class in (AdREM, Committee):
+            (model_class.__init__.__kwdefaults__ or {})["device"] = device
         assert AdREM().device == Committee().device == device
 
 
