@@ -15,7 +15,7 @@ from hypothesis import settings
 from problems import make_blobs_shift
 from sparks import start_spark
 
-from adrem import AdREM, load
+from adrem import AdREM, Committee, load
 from adrem.datasets import DomainPair, load_digits_shift
 
 # The same examples in every run, so that only code changes make a test fail.
@@ -26,12 +26,12 @@ os.environ["MPLBACKEND"] = "agg"
 
 
 def pytest_configure() -> None:
-    """Make ADREM_DEVICE the default device of AdREM, as in `ADREM_DEVICE=cuda pytest tests/algorithm`."""
+    """Make ADREM_DEVICE the default device of AdREM and Committee, as in `ADREM_DEVICE=cuda pytest tests/algorithm`."""
     device = os.environ.get("ADREM_DEVICE")
     if device is not None:
-        defaults = AdREM.__init__.__defaults__ or ()
-        AdREM.__init__.__defaults__ = (*defaults[:-1], device)  # it is the last parameter
-        assert AdREM().device == device
+        for model_class in (AdREM, Committee):
+            (model_class.__init__.__kwdefaults__ or {})["device"] = device
+        assert AdREM().device == Committee().device == device
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by marker

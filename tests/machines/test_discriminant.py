@@ -15,7 +15,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from adrem.base.validation import Domains
 from adrem.machines import discriminant
-from adrem.machines.discriminant import DiscriminantHead, DiscriminantMachine, cosines, discriminate, unit_rows
+from adrem.machines.discriminant import DiscriminantMachine, cosines, discriminate, unit_rows
+from adrem.machines.discriminant_head import DiscriminantHead
 
 
 def scatters(rows: Any, labels: Any, weights: Any, n_classes: int) -> tuple[Any, Any]:
@@ -102,6 +103,20 @@ def test_odd_rows_give_finite_scores(precision: Any) -> None:
             found = discriminate(rows, labels, weights, 3)
             assert {array.dtype for array in found} == {np.dtype(precision)}
             assert np.isfinite(cosines(rows, *found)).all()
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_dependent_class_means_have_fewer_directions(precision: Any) -> None:
+    """Class means that sum to zero differ in one direction less than there are classes."""
+    rng = RandomState(0)
+    labels = np.arange(60) % 4
+    rows = rng.normal(size=(60, 8)) + 3 * rng.normal(size=(4, 8))[labels]
+    centered = (rows - rows.mean(axis=0)).astype(precision)
+    found = discriminate(centered, labels, np.ones(60), 4)
+    assert found[0].shape == (8, 4)
+    np.testing.assert_array_equal(found[0][:, 3], 0.0)
+    assert (np.linalg.norm(found[0][:, :3], axis=0) > 0).all()
+    assert np.isfinite(cosines(centered, *found)).all()
 
 
 def test_unit_rows_of_zeros_stay() -> None:

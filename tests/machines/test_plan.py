@@ -75,13 +75,16 @@ def test_memory_forecast_grows_with_work() -> None:
     assert similarities.memory > plain.memory > 3000**2 * 4
 
 
-def test_device_depends_on_size_and_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_depends_on_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.machines.devices._has_gpu", lambda: True)
     assert chosen((300, 5), Work(2), device="auto").device == "cpu"
-    assert chosen((3000, 5), Work(2), device="auto", kernel=Kernel("rbf")).device == "cpu"
-    with pytest.raises(ValueError, match="A kernel runs on the CPU only: set device='cpu'"):
-        chosen((300, 5), Work(2), device="torch-cpu", kernel=Kernel("rbf"))
+    assert chosen((300, 5), Work(20, 11), device="auto", kernel=Kernel("rbf")).device == "cpu"
     pytest.importorskip("torch")
+    similarities = chosen((3000, 5), Work(20, 11), device="auto", kernel=Kernel("rbf"))
+    assert similarities.device == "cuda"
+    assert similarities.memory > chosen((3000, 5), Work(20, 11), device="cuda", path="gram").memory > 3000**2 * 4
+    with pytest.raises(ValueError, match="Raise memory_limit"):
+        chosen((3000, 5), Work(20, 11), device="cuda", kernel=Kernel("rbf"), memory_limit=1000)
     large = chosen((200_000, 500), Work(20, 11), device="auto")
     assert large.device == "cuda"
     assert large.path.name == "rows"

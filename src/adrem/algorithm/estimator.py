@@ -102,7 +102,7 @@ class AdREM(DomainClassifier):
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where the classifiers are trained. "cuda" is a GPU, by PyTorch (``pip install "adrem[gpu]"``), with the same
         draws as on the CPU, and the same classifiers within ``tol``. "auto" takes a GPU if there is one and the problem
-        is large enough. Tensors are accepted; results are arrays. A kernel needs "cpu".
+        is large enough. Tensors are accepted; results are arrays.
     n_jobs : int, default=None
         Number of members trained in parallel, in threads; or in processes or on a cluster, if set by
         ``joblib.parallel_config``. The result does not depend on it.

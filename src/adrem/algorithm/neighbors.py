@@ -40,14 +40,23 @@ class Mixing:
         return np.stack([(1.0 - NEIGHBOR_WEIGHT) * own + NEIGHBOR_WEIGHT * (self._mean @ own) for own in scores])
 
 
-def nearest(rows: Matrix, k: int, of: Any = None, *, similarities: bool = False) -> NDArray[np.intp]:
+def nearest(
+    rows: Matrix, k: int, of: Any = None, *, similarities: bool = False, device: str = "cpu"
+) -> NDArray[np.intp]:
     """Return the k nearest other rows of every row, or `of` some rows, by the cosine between centred rows.
 
-    With `similarities` the table has the inner products of all rows instead of the rows.
+    With `similarities` the table has the inner products of all rows instead of the rows. The device is used for all
+    rows of a dense table.
     """
+    from adrem.machines.devices import CPU, resolve_device
     from adrem.machines.tables import squared_norms
 
     n_rows = rows.shape[0]
+    there = resolve_device(device, n_rows**2 * rows.shape[1])
+    if there != CPU and of is None and not (sp.issparse(rows) or similarities):
+        from adrem.machines.torch.tables import nearest_rows
+
+        return nearest_rows(rows, k, there)
     of = np.arange(n_rows) if of is None else of
     block = max(1, min(BLOCK, len(of), BLOCK * MAX_TARGET_ROWS // n_rows))
     check_room(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.parameters import read_source_weight
@@ -60,7 +60,8 @@ class Committee(DomainClassifier):
     memory_limit : int, default=2**30
         Bytes that a matrix of all rows may take. Kinds with a kernel are left out if theirs would take more.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where linear classifiers are trained, as for `AdREM`. Kernels and discriminants are trained on the CPU.
+        Where all kinds but boosted trees are trained, as for `AdREM`. "auto" decides for each kind. New rows are
+        labelled on the CPU.
     n_jobs : int, default=None
         Number of members trained in parallel, as for `AdREM`.
     random_state : int, RandomState instance or None, default=None
@@ -125,7 +126,7 @@ class Committee(DomainClassifier):
         "distill": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "memory_limit": [Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto"})],
+        "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -140,7 +141,7 @@ class Committee(DomainClassifier):
         distill: bool = False,
         tol: float = 0.1,
         memory_limit: int = 2**30,
-        device: Literal["cpu", "cuda", "auto"] = "cpu",
+        device: Literal["cpu", "cuda", "auto", "torch-cpu"] = "cpu",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -158,7 +159,9 @@ class Committee(DomainClassifier):
     def fit_domains(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work
         from adrem.committee.fitting import fit_committee
+        from adrem.machines.devices import check_device
 
+        check_device(self.device)
         domains = domains._replace(weights=read_source_weight("equal", domains))
         fit_committee(self, domains, spawn_seeds(self.random_state, 3))
 

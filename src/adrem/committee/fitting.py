@@ -215,7 +215,7 @@ def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> 
     weights = np.concatenate([domains.weights, np.ones(domains.X_target.shape[0])])
     rows = stack([viewed.source, viewed.target])
     both = without_target(domains._replace(X_source=rows, labels=labels, weights=weights))
-    head = LinearHead("hinge", 1.0 / mean_squared_norm(rows), fit_intercept=True, tol=model.tol)
+    head = LinearHead("hinge", 1.0 / mean_squared_norm(rows), fit_intercept=True, tol=model.tol, device=model.device)
     found = head.fit(both._replace(X_target=rows[:0]), as_integer(seed))
     factor = viewed.view.factor
     coef = found.coef * (1.0 if factor is None else factor.astype(found.coef.dtype))

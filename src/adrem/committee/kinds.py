@@ -114,14 +114,14 @@ def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: An
     Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength. Norms of sparse rows
     tell little, since a few rare words can make up most of them: C comes from the grid of the paper.
     """
-    from adrem.machines.discriminant import DiscriminantHead
+    from adrem.machines.discriminant_head import DiscriminantHead
     from adrem.machines.linear import LinearHead
 
     if kind.classifier == "discriminant":
-        return DiscriminantHead()
+        return DiscriminantHead(common["device"])
     if kind.classifier == "rbf":
         gamma = radial_gamma(viewed.source, viewed.target)
-        return LinearHead("hinge", RADIAL_C, kernel="rbf", gamma=gamma, **{**common, "device": "cpu"})
+        return LinearHead("hinge", RADIAL_C, kernel="rbf", gamma=gamma, **common)
     loss = "hinge" if kind.classifier == "hinge" else "log_loss"
     norm = mean_squared_norm(viewed.source)
     if kind.strength is None and can_choose and sp.issparse(viewed.source):

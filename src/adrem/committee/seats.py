@@ -80,16 +80,17 @@ def fit_seat(
     seen = viewed
     reduced = None
     if kind.classifier == "discriminant":
-        reduced = components(viewed.source, viewed.target, fold_seed)
+        reduced = components(viewed.source, viewed.target, fold_seed, settings.head["device"])
         seen = Viewed(reduced.source, reduced.target, viewed.view)
     can_choose = _has_folds(domains.labels, domains.weights, len(domains.classes))
     head = head_of(kind, viewed, can_choose=can_choose, **settings.head)
     adapts = kind.adapts and domains.adapts
     domains = domains._replace(X_source=seen.source, X_target=seen.target if adapts else seen.target[:0])
     rows = head.begin(domains, as_integer(fold_seed), _work(domains, settings, n_folds=head.n_folds))
-    task = Task(rows, prior, None, _mixing(kind, domains))
-    held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
-    members = _train(kind, task, rows.train_source(), settings, member_seeds)
+    task = Task(rows, prior, None, _mixing(kind, domains, settings.head["device"]))
+    with task.machine.guard():
+        held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
+        members = _train(kind, task, rows.train_source(), settings, member_seeds)
     voter = _voter(kind, task, members, reduced)
     history = [{"kind": kind.name, "member": m, **entry} for m, own in enumerate(members) for entry in own.history]
     return Seat(kind.name, viewed.view, voter, home_accuracy, held_out, history, sum(own.n_failed for own in members))
@@ -102,11 +103,11 @@ def _work(domains: Domains, settings: Settings, n_folds: int) -> Any:
     return Work(len(domains.classes), n_members, n_folds=n_folds, n_kept=n_members)
 
 
-def _mixing(kind: Kind, domains: Domains) -> Mixing | None:
+def _mixing(kind: Kind, domains: Domains, device: str) -> Mixing | None:
     n_target = domains.X_target.shape[0]
     if not kind.with_neighbors or not 2 * DEFAULT_NEIGHBORS < n_target <= MAX_TARGET_ROWS:
         return None
-    return Mixing(nearest(domains.X_target, DEFAULT_NEIGHBORS))
+    return Mixing(nearest(domains.X_target, DEFAULT_NEIGHBORS, device=device))
 
 
 def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
@@ -145,9 +146,7 @@ def _train(
         own = tuple(array[0] for array in task.machine.weights(source))
         return [Member(path=[own], n_failed=int(source.n_failed[0]))]
     n_iter = min(settings.n_iter, DISCRIMINANT_ITERATIONS) if kind.classifier == "discriminant" else settings.n_iter
-    ensemble = Ensemble(task, source, EMOptions(n_iter))
-    with task.machine.guard():
-        return ensemble.members(seeds, settings.n_jobs, settings.ticker())
+    return Ensemble(task, source, EMOptions(n_iter)).members(seeds, settings.n_jobs, settings.ticker())
 
 
 def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | None) -> Voter:

@@ -195,16 +195,24 @@ class Components(NamedTuple):
         return directions if self.basis is None else self.basis @ directions
 
 
-def components(source: FloatArray, target: FloatArray, seed: np.random.SeedSequence) -> Components:
+def components(source: FloatArray, target: FloatArray, seed: np.random.SeedSequence, device: str = "cpu") -> Components:
     """Return the coordinates of dense rows in their principal components; few columns stay as they are."""
+    from adrem.machines.devices import CPU, resolve_device
+
     n_source, n_features = source.shape
     n_rows = n_source + len(target)
     if min(n_features, n_rows) <= MAX_COMPONENTS and n_features <= 2 * MAX_COMPONENTS:
         return Components(source, target, None)
     rows = np.concatenate([source, target])
     n_components = min(MAX_COMPONENTS, n_rows - 1, n_features)
-    basis = randomized_svd(
-        rows - rows.mean(axis=0), n_components, n_iter=2, random_state=as_integer(seed), flip_sign=False
-    )[2].T
-    found = rows @ basis
+    there = resolve_device(device, rows.size * n_components)
+    if there == CPU:
+        basis = randomized_svd(
+            rows - rows.mean(axis=0), n_components, n_iter=2, random_state=as_integer(seed), flip_sign=False
+        )[2].T
+        found = rows @ basis
+    else:
+        from adrem.machines.torch.tables import principal_components
+
+        found, basis = principal_components(rows, n_components, as_integer(seed), there)
     return Components(found[:n_source], found[n_source:], basis)

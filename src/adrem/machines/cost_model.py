@@ -50,7 +50,7 @@ def choose_path(
     """Choose the path on the CPU from the shape, the density, the classes, the loss and the memory limit alone."""
     n_bytes, shape = gram_bytes(table), _shape(table)
     if path == "gram":
-        _check_limit(table, memory_limit)
+        check_limit(table, memory_limit)
         return Path("gram", f"asked for; {shape}, Gram matrix {size_of(n_bytes)}")
     if path == "rows":
         return Path("rows", f"asked for; {shape}")
@@ -68,7 +68,7 @@ def choose_device_path(table: Outline, path: str = "auto", memory_limit: int = M
     """Choose the path on a GPU from the shape of the table and the memory limit alone."""
     n_bytes, shape = gram_bytes(table), _shape(table)
     if path == "gram":
-        _check_limit(table, memory_limit)
+        check_limit(table, memory_limit)
     max_rows = DEVICE_SPARSE_ROWS if table.is_sparse else DEVICE_ROWS_PER_FEATURE * table.n_features + DEVICE_ROWS
     if path == "gram" or (path == "auto" and n_bytes <= memory_limit and table.n_rows <= max_rows):
         return Path("gram", f"{shape}, Gram matrix {size_of(n_bytes)}")
@@ -84,7 +84,8 @@ def _shape(table: Outline) -> str:
     return f"{table.n_rows} rows of {table.entries:.0f} entries"
 
 
-def _check_limit(table: Outline, memory_limit: int) -> None:
+def check_limit(table: Outline, memory_limit: int) -> None:
+    """Raise an error if the Gram matrix of a table takes more than the memory limit."""
     n_bytes = gram_bytes(table)
     if n_bytes > memory_limit:
         raise ParameterError(

@@ -6,29 +6,24 @@ import importlib.util
 from typing import Any
 
 from adrem.exceptions import MissingImportError, ParameterError
-from adrem.machines.problems import Work
-from adrem.machines.tables import Outline
 from adrem.runtime.memory import available_memory
 
 CPU = "cpu"
 # PyTorch's own CPU device, which runs the same code as a GPU: for tests.
 TORCH_CPU = "torch-cpu"
-# Entries of all rows, times members and classes, from which on "auto" takes a GPU. Half as many took 3.8 s on a core
-# and 0.4 s on an H200; but the first fit of a process waits some seconds for PyTorch, the device and the compiler.
+# Products of a training from which on "auto" takes a GPU: entries of all rows, or of the matrix of similarities, times
+# members and classes. Half as many took 3.8 s on a core and 0.4 s on an H200; but the first fit of a process waits some
+# seconds for PyTorch, the device and the compiler.
 MIN_GPU_WORK = 1e9
 # Part of the free memory that a machine may take.
 MEMORY_MARGIN = 0.9
 
 
-def resolve_device(wanted: str, table: Outline, work: Work, *, has_kernel: bool) -> str:
-    """Return the device to use: "auto" is a GPU if there is one and the work is large enough for it."""
+def resolve_device(wanted: str, n_products: float) -> str:
+    """Return the device to use: "auto" is a GPU if there is one and the products of a training are enough for it."""
     if wanted != "auto":
-        _check_kernel(wanted, has_kernel)
         return wanted
-    if has_kernel:
-        return CPU
-    is_large = table.n_rows * table.entries * work.n_problems * work.n_members >= MIN_GPU_WORK
-    return "cuda" if is_large and _has_gpu() else CPU
+    return "cuda" if n_products >= MIN_GPU_WORK and _has_gpu() else CPU
 
 
 def _has_gpu() -> bool:
@@ -54,19 +49,10 @@ def find_device(name: str) -> Any:
     return torch.device("cuda", torch.cuda.current_device())
 
 
-def check_device(wanted: str, has_kernel: bool) -> None:
-    """Raise an error, before any work, if the device is missing or can't do what is asked."""
-    if wanted in (CPU, "auto"):
-        return
-    find_device(wanted)
-    _check_kernel(wanted, has_kernel)
-
-
-def _check_kernel(device: str, has_kernel: bool) -> None:
-    if has_kernel and device != CPU:
-        raise ParameterError(
-            f"A kernel runs on the CPU only: set device='cpu' in place of device={device!r}.", "device"
-        )
+def check_device(wanted: str) -> None:
+    """Raise an error, before any work, if the device is missing."""
+    if wanted not in (CPU, "auto"):
+        find_device(wanted)
 
 
 def free_memory(device: Any) -> float:

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, solve_triangular
 
 from adrem.base.scoring import by_class
-from adrem.base.validation import Domains
-from adrem.machines.linear import TrainingSet
 from adrem.machines.loss import Heartbeat
-from adrem.machines.problems import Work, decide
+from adrem.machines.problems import decide
 from adrem.types import FloatArray, Matrix
 
 # Added to the scatter within the classes, for rows of unit length.
 RIDGE = 1.0
+# A direction in which the classes differ by less than this part of the largest difference is left out: the class means
+# are linearly dependent, for example if the rows have mean zero, and rounding errors would choose the direction.
+NULL = 1e-4
 GROUP_SIZE = 4
 TINY = 1e-12
 
@@ -48,7 +49,8 @@ def discriminate(
     """Return the directions, the center and the class means of rows with labels and weights.
 
     With total scatter T and scatter W within the classes, the directions maximize d'Td over d'(W + ridge)d. T - W has
-    at most as many directions as there are classes, so these follow from a small singular value decomposition.
+    at most as many directions as there are classes, so these follow from a small singular value decomposition. Fewer
+    directions than classes are followed by zeros.
     """
     used = np.flatnonzero(weights)
     part, own = rows[used], weights[used].astype(rows.dtype)
@@ -60,7 +62,8 @@ def discriminate(
     within[np.diag_indices_from(within)] += RIDGE
     factor = np.tril(cho_factor(within, lower=True, overwrite_a=True, check_finite=False)[0])
     between = solve_triangular(factor, (sums / np.sqrt(sizes)[:, None]).T, lower=True, check_finite=False)
-    basis = np.linalg.svd(between, full_matrices=False)[0]
+    basis, differences, _ = np.linalg.svd(between, full_matrices=False)
+    basis[:, differences <= NULL * differences[0]] = 0.0
     directions = solve_triangular(factor, basis, lower=True, trans="T", check_finite=False)
     mapped = rows @ directions
     center = mapped.mean(axis=0)
@@ -84,7 +87,7 @@ class DiscriminantMachine:
     """Train discriminants again and again on the same rows. It has the interface of `Machine` that Algorithm 1 uses."""
 
     travels: ClassVar[bool] = True
-    group_size: ClassVar[int] = GROUP_SIZE
+    group_size: int = GROUP_SIZE
 
     def __init__(self, table: FloatArray, n_classes: int) -> None:
         self.table = table
@@ -155,17 +158,3 @@ class DiscriminantMachine:
     def rounding(self, solution: Discriminants, scores: Any) -> NDArray[np.float64]:  # noqa: ARG002
         """Return zeros: scores are cosines, and their rounding errors are small."""
         return np.zeros(len(solution.n_failed))
-
-
-@dataclass(frozen=True)
-class DiscriminantHead:
-    """How the discriminant is trained: the counterpart of `LinearHead`. It has no C to choose."""
-
-    n_folds: ClassVar[int] = 3
-    chooses_c: ClassVar[bool] = False
-
-    def begin(self, domains: Domains, seed: int, work: Work | None = None) -> TrainingSet:  # noqa: ARG002
-        """Put the rows of both domains into a machine."""
-        table = np.concatenate([domains.X_source, domains.X_target])
-        machine: Any = DiscriminantMachine(table, len(domains.classes))
-        return TrainingSet(machine, domains.labels, domains.weights, domains.X_target.shape[0], 1.0)

@@ -126,9 +126,8 @@ class LinearHead:
         return not isinstance(self.kernel, str) or self.kernel != "linear"
 
     def check_device(self) -> None:
-        """Raise an error if the device is missing, or can't train with the kernel."""
-        if self.device != "cpu":
-            check_device(self.device, has_kernel=self.has_kernel)
+        """Raise an error if the device is missing."""
+        check_device(self.device)
 
     @property
     def chooses_c(self) -> bool:

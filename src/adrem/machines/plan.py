@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from adrem.machines.cost_model import MEMORY_LIMIT, Path, choose_device_path, choose_path, gram_bytes
+from adrem.machines.cost_model import MEMORY_LIMIT, Path, check_limit, choose_device_path, choose_path, gram_bytes
 from adrem.machines.devices import CPU, MEMORY_MARGIN, find_device, free_memory, resolve_device
 from adrem.machines.forecast import DeviceMemory
 from adrem.machines.gram import GramMachine, gram_memory
@@ -65,16 +65,17 @@ class MachineChoice:
 
 def choose_machine(outline: Outline, work: Work, settings: MachineSettings) -> MachineChoice:
     """Choose the device, the path and the class of the machine for a table, and forecast its memory."""
-    device = resolve_device(settings.device, outline, work, has_kernel=settings.kernel is not None)
+    width = outline.entries if settings.kernel is None else outline.n_rows
+    device = resolve_device(settings.device, outline.n_rows * width * work.n_problems * work.n_members)
     if device != CPU:
-        path = choose_device_path(outline, settings.path, settings.memory_limit)
-        machine_class, on_device = _on_device(path, outline, work)
+        path = _similarities(outline, settings) or choose_device_path(outline, settings.path, settings.memory_limit)
+        machine_class, on_device = _on_device(path, outline, work, settings)
         return MachineChoice(outline, work, settings, device, path, machine_class, on_device.of(work), on_device)
+    similarities = _similarities(outline, settings)
+    if similarities is not None:
+        memory = kernel_memory(outline, work)
+        return MachineChoice(outline, work, settings, device, similarities, KernelMachine, memory)
     costs = find_loss(settings.loss).costs
-    if settings.kernel is not None:
-        choose_path(outline, work.n_classes, costs, "gram", settings.memory_limit)  # refuses too many rows
-        path = Path("gram", f"similarities of {outline.n_rows} rows, {size_of(gram_bytes(outline))}")
-        return MachineChoice(outline, work, settings, device, path, KernelMachine, kernel_memory(outline, work))
     path = choose_path(outline, work.n_classes, costs, settings.path, settings.memory_limit)
     machine_class, forecast = {"gram": (GramMachine, gram_memory), "rows": (RowMachine, row_memory)}[path.name]
     with_constant = outline.n_bytes + 13 * outline.n_rows if settings.fit_intercept else 0
@@ -82,10 +83,20 @@ def choose_machine(outline: Outline, work: Work, settings: MachineSettings) -> M
     return MachineChoice(outline, work, settings, device, path, machine_class, memory)
 
 
-def _on_device(path: Path, table: Outline, work: Work) -> tuple[Any, DeviceMemory]:
-    """Return the class of the machine on a device, and the memory that it takes there."""
-    from adrem.machines.torch import gram, rows, sparse
+def _similarities(outline: Outline, settings: MachineSettings) -> Path | None:
+    """Return the path of a kernel, if there is one; refuse too many rows."""
+    if settings.kernel is None:
+        return None
+    check_limit(outline, settings.memory_limit)
+    return Path("gram", f"similarities of {outline.n_rows} rows, {size_of(gram_bytes(outline))}")
 
+
+def _on_device(path: Path, table: Outline, work: Work, settings: MachineSettings) -> tuple[Any, DeviceMemory]:
+    """Return the class of the machine on a device, and the memory that it takes there."""
+    from adrem.machines.torch import gram, rows, similarities, sparse
+
+    if settings.kernel is not None:
+        return similarities.TorchKernelMachine, similarities.kernel_memory(table, work.n_problems)
     if path.name == "gram":
         return gram.TorchGramMachine, gram.gram_memory(table, work.n_problems)
     if table.is_sparse:
@@ -125,7 +136,7 @@ def make_machine(
     tol : float, default=0.1
         Tolerance of the stopping criterion, as in liblinear.
     kernel : Kernel, default=None
-        Kernel that replaces the inner product. Kernels need the CPU.
+        Kernel that replaces the inner product.
     work : Work, default=None
         All that the machine will train, for the forecast of memory; by default one classifier.
     device : {"cpu", "cuda", "auto"}, default="cpu"

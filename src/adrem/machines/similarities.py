@@ -18,6 +18,7 @@ from adrem.machines.tables import Outline
 from adrem.types import FloatArray, Matrix
 
 BLOCK = 256  # rows of similarities that are checked at a time
+NOT_SYMMETRIC = "The matrix of similarities has to be finite and symmetric."
 
 
 def kernel_memory(table: Outline, work: Work) -> int:
@@ -46,16 +47,7 @@ class KernelMachine(GramMachine):
         return False
 
     def _make_gram(self) -> FloatArray:
-        if self.kernel.function == PRECOMPUTED:
-            given = self.kernel(self.table, self.table)
-            gram: FloatArray = given[np.ix_(self._order, self._order)]
-        else:
-            shuffled = self.table[self._order]
-            gram = self.kernel(shuffled, shuffled)
-        if not _finite_and_symmetric(gram):
-            raise InvalidDataError("The matrix of similarities has to be finite and symmetric.")
-        if np.diag(gram).min() < 0:
-            raise InvalidDataError("The similarity of a row with itself is negative: this is not a kernel.")
+        gram = similarities_of(self.kernel, self.table, self._order)
         gram = np.ascontiguousarray(gram + self._constant, dtype=self.table.dtype)
         self._shuffled_norms = np.diag(gram).astype(np.float64)
         return gram
@@ -69,6 +61,21 @@ class KernelMachine(GramMachine):
     def weights(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         multiples: NDArray[np.float64] = self.multiples(solution)
         return multiples, self._constant * multiples.sum(axis=-1)
+
+
+def similarities_of(kernel: Kernel, table: Matrix, order: NDArray[np.intp]) -> FloatArray:
+    """Return the similarities of all rows in an order; raise an error if they are not those of a kernel."""
+    if kernel.function == PRECOMPUTED:
+        given = kernel(table, table)
+        gram: FloatArray = given[np.ix_(order, order)]
+    else:
+        shuffled = table[order]
+        gram = kernel(shuffled, shuffled)
+    if not _finite_and_symmetric(gram):
+        raise InvalidDataError(NOT_SYMMETRIC)
+    if np.diag(gram).min() < 0:
+        raise InvalidDataError("The similarity of a row with itself is negative: this is not a kernel.")
+    return gram
 
 
 def _finite_and_symmetric(gram: FloatArray) -> bool:

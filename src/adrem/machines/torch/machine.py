@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +44,31 @@ def exact_products() -> Iterator[None]:
     finally:
         if before != "highest":
             torch.set_float32_matmul_precision(before)
+
+
+def on_host(scores: Any) -> NDArray[np.float64]:
+    """Return a tensor as an array in double precision."""
+    host: NDArray[np.float64] = scores.double().cpu().numpy()
+    return host
+
+
+def decide(scores: Any) -> NDArray[np.intp]:
+    """Return the class numbers with the highest scores, as `decide` does for arrays."""
+    winners = (scores[..., 0] > 0) if scores.shape[-1] == 1 else scores.argmax(-1)
+    labels: NDArray[np.intp] = winners.int().cpu().numpy().astype(np.intp)
+    return labels
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Raise `DeviceMemoryError` if the device runs out of memory."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        tried = ". ".join(str(error).split(". ")[:2])
+        raise DeviceMemoryError(
+            f"The device is out of memory ({tried}): give fewer rows, or set device='cpu'."
+        ) from error
 
 
 class TorchMachine(Machine, Space):
@@ -138,15 +163,8 @@ class TorchMachine(Machine, Space):
     def jobs(self, n_jobs: int) -> int:  # noqa: ARG002 - one batch occupies the device
         return 1
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        try:
-            yield
-        except torch.cuda.OutOfMemoryError as error:
-            tried = ". ".join(str(error).split(". ")[:2])
-            raise DeviceMemoryError(
-                f"The device is out of memory ({tried}): give fewer rows, or set device='cpu'."
-            ) from error
+    def guard(self) -> AbstractContextManager[None]:
+        return guarded()
 
     def _norms_of_rows(self) -> NDArray[np.float64]:
         """Copy dense rows to the device, and return the squared norms of all rows."""
@@ -234,13 +252,10 @@ class TorchMachine(Machine, Space):
         return by_problem.reshape(-1, self.n_problems, self.n_rows).transpose(1, 2)
 
     def on_host(self, scores: Any) -> NDArray[np.float64]:
-        host: NDArray[np.float64] = scores.double().cpu().numpy()
-        return host
+        return on_host(scores)
 
     def relabel(self, scores: Any) -> NDArray[np.intp]:
-        winners = (scores[..., 0] > 0) if scores.shape[-1] == 1 else scores.argmax(-1)
-        labels: NDArray[np.intp] = winners.int().cpu().numpy().astype(np.intp)
-        return labels
+        return decide(scores)
 
     def multiples(self, solution: Any) -> NDArray[np.float64]:
         signed = self._in_order(self.solver.multiples(self, solution))
