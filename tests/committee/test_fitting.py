@@ -27,26 +27,26 @@ def small(**params: Any) -> Any:
 
 
 def test_rows_decide_which_kinds_sit() -> None:
-    few, left_out = usual_kinds(*np.ones((2, 2, 5)), 2, 2**30)
+    few, left_out = usual_kinds(np.ones((2, 5)), np.ones((2, 5)), 2, 2**30)
     assert set(few) <= set(KINDS)
     assert left_out == {}
-    active, _ = usual_kinds(*np.ones((2, 2, 5000)), 2, 2**30)
+    active, _ = usual_kinds(np.ones((2, 5000)), np.ones((2, 5000)), 2, 2**30)
     signed, _ = usual_kinds(np.ones((2, 5000)), -np.ones((2, 5000)), 2, 2**30)
     sparse, _ = usual_kinds(sp.csr_array((2, 5)), sp.csr_array((2, 5)), 2, 2**30)
     assert len({tuple(names) for names in (few, active, signed, sparse)}) == 4
     assert "boosting" not in active + signed
     assert "discriminant, active" in active
     assert all(KINDS[name].classifier in ("hinge", "log_loss", "logistic") for name in sparse)
-    boosted, left_out = usual_kinds(*np.ones((2, 2, 200)), 20, 2**30)
+    boosted, left_out = usual_kinds(np.ones((2, 200)), np.ones((2, 200)), 20, 2**30)
     assert "boosting" not in boosted
     assert "columns times classes are more than" in left_out["boosting"]
 
 
 def test_memory_limit_leaves_kernels_out(blobs: DomainPair) -> None:
-    names, left_out = usual_kinds(*np.ones((2, 500, 5)), 2, 8 * 1000**2 - 1)
+    names, left_out = usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 8 * 1000**2 - 1)
     assert not [name for name in names if KINDS[name].classifier == "rbf"]
     assert {"rbf", "rbf, unit rows"} <= set(left_out)
-    assert "rbf" in usual_kinds(*np.ones((2, 500, 5)), 2, 8 * 1000**2)[0]
+    assert "rbf" in usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 8 * 1000**2)[0]
     model = fitted(small(memory_limit=1000), blobs)
     assert "memory_limit" in model.left_out_["rbf"]
     assert not set(model.left_out_) & set(model.kinds_)

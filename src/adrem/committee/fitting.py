@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +10,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from adrem.base.classifier import BYTES_PER_SCORE
-from adrem.base.parameters import read_prior
 from adrem.base.validation import Domains
 from adrem.committee import views
+from adrem.committee.assumptions import Assumptions, assume, by_domain
 from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
-from adrem.committee.shares import estimate_shares, is_estimable
-from adrem.committee.shift import compare_domains
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import stack
@@ -48,9 +45,9 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
 
     equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
-    assumed = _assume(model.class_prior, domains, list(seats.values()), prior_seed)
+    assumed = assume(model.class_prior, domains, list(seats.values()), prior_seed)
     if assumed.by_domain:
-        kinds, alike = _by_domain(kinds)
+        kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, {}
     kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
@@ -59,13 +56,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
     model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
-    model.class_prior_ = assumed.prior
-    model.by_domain_ = assumed.by_domain
-    for name in OPTIONAL:
-        if hasattr(model, name):  # of an earlier fit
-            delattr(model, name)
-    if assumed.estimate is not None:
-        model.class_prior_check_ = assumed.estimate
+    _keep_assumptions(model, assumed)
     _keep(model, domains)
     _keep_linear(model, domains, linear_seed)
     if model.distill:
@@ -107,44 +98,6 @@ def _check_names(names: Any) -> None:
         raise ParameterError(f"kinds must be 'auto' or different names among {known}; got {names!r}.", "kinds")
 
 
-class Assumed(NamedTuple):
-    """What is assumed of the target.
-
-    `prior` are the class shares of the draws, and `estimate` those that were estimated, used or not. `by_domain` tells
-    that the domains differ by the means and scales of their columns alone.
-    """
-
-    prior: Array
-    estimate: Array | None = None
-    by_domain: bool = False
-
-
-def _assume(wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence) -> Assumed:
-    """Find out, by the classifiers of the source, what explains how the domains differ."""
-    prior = read_prior("uniform" if isinstance(wanted, str) and wanted == "auto" else wanted, domains)
-    if not (domains.adapts and seats and is_estimable(domains)):
-        return Assumed(prior)
-    held_out = np.mean([seat.held_out for seat in seats], axis=0)
-    of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
-    estimate = estimate_shares(held_out, of_target, domains)
-    difference = compare_domains(domains, estimate, seed)
-    if not isinstance(wanted, str) or wanted != "auto":
-        return Assumed(prior, None, difference.is_of_scales)
-    return Assumed(estimate if difference.is_of_shares else prior, estimate, difference.is_of_scales)
-
-
-def _by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
-    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat."""
-    seen: dict[tuple[Any, ...], Kind] = {}
-    alike = {}
-    for kind in kinds:
-        own = replace(kind, view=views.BY_DOMAIN.get(kind.view, kind.view))
-        first = seen.setdefault((own.view, own.classifier, own.strength), own)
-        if first is not own:
-            alike[kind.name] = f"the same as {first.name!r} where each domain is scaled by itself"
-    return list(seen.values()), alike
-
-
 def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
     """Leave out discriminants if the class shares are not equal: cosines do not depend on class shares."""
     others = [kind for kind in kinds if kind.classifier != "discriminant"]
@@ -165,6 +118,16 @@ def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[st
     reason = "held-out accuracy {:.2f}, the best kind {:.2f}"
     lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
     return [seat for seat in seats if seat.name not in lost], lost
+
+
+def _keep_assumptions(model: Any, assumed: Assumptions) -> None:
+    for name in OPTIONAL:
+        if hasattr(model, name):  # of an earlier fit
+            delattr(model, name)
+    model.class_prior_ = assumed.prior
+    model.by_domain_ = assumed.by_domain
+    if assumed.estimate is not None:
+        model.class_prior_check_ = assumed.estimate
 
 
 def _keep(model: Any, domains: Domains) -> None:

@@ -32,6 +32,7 @@ WIDTHS = (0.1, 0.3, 1.0)
 # Rows of each domain that are compared, and random divisions that give the standard deviation.
 MAX_COMPARED = 1500
 N_DIVISIONS = 200
+TINY = 1e-12
 
 
 class Difference(NamedTuple):
@@ -91,7 +92,8 @@ def _similarities(seen: views.Viewed) -> Array:
     """Return the similarities of all rows, those of the source first, zero of a row with itself."""
     rows = np.concatenate([seen.source, seen.target]).astype(np.float64)
     distances = euclidean_distances(rows, squared=True)
-    distances /= distances.mean() or 1.0
+    mean = float(distances.mean())
+    distances /= mean if mean > 0 else 1.0
     similarities = np.mean([np.exp(-distances / width) for width in WIDTHS], axis=0)
     np.fill_diagonal(similarities, 0.0)
     return np.asarray(similarities)
@@ -109,7 +111,7 @@ def _discrepancy(similarities: Array, weights: Array) -> float:
     n_source, n_target = len(weights), len(similarities) - len(weights)
     within, of_target = similarities[:n_source, :n_source], similarities[n_source:, n_source:]
     between = similarities[:n_source, n_source:]
-    own = weights @ within @ weights / max(1.0 - weights @ weights, np.finfo(float).tiny)
+    own = float(weights @ within @ weights) / max(1.0 - float(weights @ weights), TINY)
     theirs = of_target.sum() / max(n_target * (n_target - 1), 1)
     return float(own + theirs - 2.0 * weights @ between.mean(axis=1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -134,7 +135,12 @@ def rare_words(source: Matrix, target: Matrix) -> Viewed:
 
 
 # What each view becomes where the domains differ by the means and scales of their columns alone.
-BY_DOMAIN = {as_given: by_domain, scaled: by_domain, unit: by_domain_unit, scaled_unit: by_domain_unit}
+BY_DOMAIN: dict[Callable[[Matrix, Matrix], Viewed], Callable[[Matrix, Matrix], Viewed]] = {
+    as_given: by_domain,
+    scaled: by_domain,
+    unit: by_domain_unit,
+    scaled_unit: by_domain_unit,
+}
 
 
 def _centered(seen: Viewed) -> Viewed:

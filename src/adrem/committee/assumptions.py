@@ -1,0 +1,58 @@
+"""What a committee assumes of the target: its class shares, and whether each domain is scaled by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.base.parameters import read_prior
+from adrem.base.validation import Domains
+from adrem.committee import views
+from adrem.committee.kinds import Kind
+from adrem.committee.seats import Seat
+from adrem.committee.shares import estimate_shares, is_estimable
+from adrem.committee.shift import compare_domains
+
+Array = NDArray[np.float64]
+
+
+class Assumptions(NamedTuple):
+    """What is assumed of the target.
+
+    `prior` are the class shares of the draws, and `estimate` those that were estimated, used or not. `by_domain` tells
+    that the domains differ by the means and scales of their columns alone.
+    """
+
+    prior: Array
+    estimate: Array | None = None
+    by_domain: bool = False
+
+
+def assume(wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence) -> Assumptions:
+    """Find out, by the classifiers of the source, what explains how the domains differ."""
+    is_free = isinstance(wanted, str) and wanted == "auto"
+    prior = read_prior("uniform" if is_free else wanted, domains)
+    if not (domains.adapts and seats and is_estimable(domains)):
+        return Assumptions(prior)
+    held_out = np.mean([seat.held_out for seat in seats], axis=0)
+    of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
+    estimate = estimate_shares(held_out, of_target, domains)
+    difference = compare_domains(domains, estimate, seed)
+    if not is_free:
+        return Assumptions(prior, None, difference.is_of_scales)
+    return Assumptions(estimate if difference.is_of_shares else prior, estimate, difference.is_of_scales)
+
+
+def by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
+    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat."""
+    seen: dict[tuple[Any, ...], Kind] = {}
+    alike = {}
+    for kind in kinds:
+        own = replace(kind, view=views.BY_DOMAIN.get(kind.view, kind.view))
+        first = seen.setdefault((own.view, own.classifier, own.strength), own)
+        if first is not own:
+            alike[kind.name] = f"the same as {first.name!r} where each domain is scaled by itself"
+    return list(seen.values()), alike
