@@ -1,6 +1,7 @@
 """The committee beside Ad-REM and what others would try, on every data set. The file of results can be resumed.
 
 ADREM_DATA=... python benchmarks/committee.py docs/results/committee.csv [--seeds 3] [--data office-31-resnet50 ...]
+    [--methods committee source ...] [--device cuda]
 python benchmarks/committee.py docs/results/committee.csv --page docs/committee.md  # its table
 """
 
@@ -28,7 +29,7 @@ from adrem.benchmark import find_methods
 from adrem.datasets import DomainPair, load
 from adrem.exceptions import AdremError
 
-FIELDS = ("data", "pair", "method", "seed", "accuracy", "seconds")
+FIELDS = ("data", "pair", "method", "seed", "accuracy", "seconds", "device")
 PAPER = ("office-31-resnet50", "office-caltech-resnet50", "office-caltech-surf", "amazon-reviews", "amazon-400")
 OTHERS = ("digits-shift", "heart-disease", "gas-sensor-drift", "mushrooms", "phishing", "amazon-text")
 # Each batch of the gas sensors after the first, and each after the one before it.
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--data", nargs="*", default=[*PAPER, *OTHERS])
     parser.add_argument("--methods", nargs="*", default=["committee", "adrem", "source", "peers"])
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.page:
@@ -66,7 +68,7 @@ def main() -> None:
             for pair, rows in pairs_of(name):
                 for method in options.methods:
                     if (name, pair, method if method != "peers" else PEERS[0], str(seed)) not in done:
-                        run(options.output, name, pair, rows, method, seed)
+                        run(options.output, (name, pair), rows, method, seed, options.device)
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -114,15 +116,15 @@ def pairs_of(name: str) -> Iterator[tuple[str, DomainPair]]:
         yield pair, DomainPair(rows.X_source, rows.y_source, rows.X_target[known], rows.y_target[known])
 
 
-def run(path: Path, name: str, pair: str, rows: DomainPair, method: str, seed: int) -> None:
+def run(path: Path, names: tuple[str, str], rows: DomainPair, method: str, seed: int, device: str) -> None:
     """Run a group of methods on a pair, print and store the accuracies."""
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels = GROUPS[method](rows, seed)
+        labels = GROUPS[method](rows, seed, device)
     seconds = time.perf_counter() - started
     found = [
-        (name, pair, own, seed, f"{100 * np.mean(guess == rows.y_target):.2f}", f"{seconds:.1f}")
+        (*names, own, seed, f"{100 * np.mean(guess == rows.y_target):.2f}", f"{seconds:.1f}", device)
         for own, guess in labels.items()
     ]
     is_new = not path.exists()
@@ -133,21 +135,22 @@ def run(path: Path, name: str, pair: str, rows: DomainPair, method: str, seed: i
         print(*row, flush=True)
 
 
-def run_committee(rows: DomainPair, seed: int) -> Labels:
+def run_committee(rows: DomainPair, seed: int, device: str) -> Labels:
     """The committee, and the linear classifier that is distilled from it."""
-    model = Committee(random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target)
+    model = Committee(device=device, random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target)
     scores = np.asarray(rows.X_target @ model.coef_[0].T + model.intercept_[0])
     guess = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
     own = {f"kind: {seat.name}": model.classes_[seat.shares(rows.X_target).argmax(axis=1)] for seat in model.seats_}
     return {"committee": model.transduction_, "committee-distilled": model.classes_[guess], **own}
 
 
-def run_adrem(rows: DomainPair, seed: int) -> Labels:
+def run_adrem(rows: DomainPair, seed: int, device: str) -> Labels:
     """The method of the paper."""
-    return {"adrem": AdREM(random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target).transduction_}
+    model = AdREM(device=device, random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target)
+    return {"adrem": model.transduction_}
 
 
-def run_source(rows: DomainPair, seed: int) -> Labels:
+def run_source(rows: DomainPair, seed: int, device: str) -> Labels:  # noqa: ARG001 - scikit-learn has no device
     """What scikit-learn makes of the source alone."""
     linear = make_pipeline(StandardScaler(with_mean=not sp.issparse(rows.X_source)), LogisticRegression(max_iter=1000))
     models: dict[str, Any] = {"source": linear}
@@ -156,7 +159,7 @@ def run_source(rows: DomainPair, seed: int) -> Labels:
     return {name: model.fit(rows.X_source, rows.y_source).predict(rows.X_target) for name, model in models.items()}
 
 
-def run_peers(rows: DomainPair, seed: int) -> Labels:
+def run_peers(rows: DomainPair, seed: int, device: str) -> Labels:  # noqa: ARG001 - skada has no device
     """Methods of skada; where one fails it has no labels right."""
     found: Labels = {}
     for method in find_methods([f"skada:{name}" for name in PEERS]):
@@ -168,7 +171,7 @@ def run_peers(rows: DomainPair, seed: int) -> Labels:
     return found
 
 
-GROUPS: dict[str, Callable[[DomainPair, int], Labels]] = {
+GROUPS: dict[str, Callable[[DomainPair, int, str], Labels]] = {
     "committee": run_committee,
     "adrem": run_adrem,
     "source": run_source,

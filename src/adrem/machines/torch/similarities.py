@@ -28,8 +28,8 @@ def kernel_memory(table: Outline, n_problems: int) -> DeviceMemory:
     by_products = gram_memory(table, n_problems)
     side = min(CHUNK, table.n_rows)
     columns = 0 if table.is_sparse else table.n_features
-    # Two chunks of rows in double precision, and a block of products, distances and their exponentials.
-    blocks = 8 * side * (2 * columns + 3 * side)
+    # Two chunks of rows in double precision, and a block of products, distances, their exponentials and a temporary.
+    blocks = 8 * side * (2 * columns + 4 * side)
     return DeviceMemory(by_products.fixed + blocks, by_products.member + 16 * table.n_rows * n_problems)
 
 
