@@ -171,7 +171,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (["header.csv", "knives.csv", "--label", "verdict"], 1, "has a header but no rows"),
         (["one.csv", "knives.csv", "--label", "verdict"], 2, "has only one value, 'good'"),
         (["books.csv", "knives.csv", "--label", "id"], 2, "labels must repeat"),
-        (["dated.csv", "dated.csv", "--label", "verdict"], 2, "--drop: Column 'day' holds dates"),
+        (["dated.csv", "dated.csv", "--label", "verdict"], 1, "'day' is date: dates, which are turned into days"),
         (["objects.npz", "objects.npz"], 1, "could run code"),
         (["books.csv", "knives.csv", "--label", "verdict", "--drop", ""], 2, "It has no names"),
         (["blank.csv", "knives.csv", "--label", "verdict"], 2, "has no label in any row"),

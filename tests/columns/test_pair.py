@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from adrem.columns import FileTable, make_pair, read_file
-from adrem.columns.pair import describe_columns
+from adrem.columns.names import describe_columns
 from adrem.exceptions import ParameterError
 from adrem.preprocessing import JointStdScaler, transform_pair
 
@@ -50,7 +50,7 @@ def test_target_labels_are_used_only_for_scoring() -> None:
     plain = make_pair(table(SOURCE), table(TARGET), label="label")
     scored = make_pair(table(SOURCE), table(TARGET), label="label", target_label="label")
     assert scored.truth is not None
-    np.testing.assert_array_equal(scored.X_target.toarray(), plain.X_target.toarray())
+    np.testing.assert_array_equal(scored.X_target, plain.X_target)
     assert "label" not in "".join(scored.feature_names)
 
 

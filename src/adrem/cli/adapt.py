@@ -19,6 +19,7 @@ from adrem.cli.outputs import (
     Force,
     Identifier,
     Keep,
+    NoHeader,
     Output,
     check_outputs,
     columns_beside,
@@ -27,7 +28,7 @@ from adrem.cli.outputs import (
     write_labels,
 )
 from adrem.cli.pages import check_pages, make_file_page
-from adrem.cli.parameters import verdict_with_options, warning_with_options
+from adrem.cli.parameters import verdict_with_options, warning_with_options, with_options
 from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, stage
 from adrem.registry import COMMAND_LINE_METHODS
 
@@ -69,6 +70,12 @@ def adapt(
     keep: Keep = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
     text: Annotated[str | None, typer.Option(help="Text columns, separated by commas (default: detected).")] = None,
+    numeric: Annotated[str | None, typer.Option(help="Columns of numbers or dates (default: detected).")] = None,
+    categorical: Annotated[str | None, typer.Option(help="Columns of categories (default: detected).")] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Values that mean missing, such as -9,? (default: detected; none: empty cells).")
+    ] = None,
+    no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of TARGET with labels, only for scoring.")] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
@@ -111,13 +118,16 @@ def adapt(
     from adrem.columns.labelling import adapt_pair, label_rows
 
     with stage(f"Reading {source} and {target}"):
-        tables = read_file(source), read_file(target)
+        tables = read_file(source, header=not no_header), read_file(target, header=not no_header)
         beside = columns_beside(tables[1], identifier, keep)
         pair = make_pair(
             *tables,
             label=label,
             target_label=target_label,
             text=names_in(text, "--text"),
+            numeric=names_in(numeric, "--numeric"),
+            categorical=names_in(categorical, "--categorical"),
+            missing=None if missing is None else names_in(missing, "--missing"),
             left_out=[*([identifier] if identifier else []), *names_in(drop, "--drop")],
         )
     _check_and_tell(pair, tables, estimate)
@@ -154,7 +164,7 @@ def _check_and_tell(pair: Pair, tables: tuple[FileTable, FileTable], estimate: b
     say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
     say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
     for note in pair.notes:
-        say_wrapped(f"- {note}")
+        say_wrapped(f"- {with_options(note)}")
 
 
 def _origins(tables: tuple[FileTable, FileTable]) -> dict[str, Any]:

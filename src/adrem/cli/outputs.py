@@ -28,6 +28,7 @@ Output = Annotated[str, typer.Option("--output", "-o", help="File for the labels
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Keep = Annotated[str | None, typer.Option(help="Columns to copy into the file of labels, separated by commas.")]
 Identifier = Annotated[str | None, typer.Option("--id", help="Column that identifies the rows; written first.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="Tables of text have no header: column_1, column_2, ...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON to standard output.")]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from adrem.cli.parameters import verdict_with_options
+from adrem.cli.parameters import verdict_with_options, with_options
 
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
@@ -56,7 +56,7 @@ def make_file_page(
             "parameters": parameters(model),
             **{f"sha256 of {origin[side]['name']}": origin[side]["sha256"] for side in ("source", "target")},
         },
-        notes=pair.notes,
+        notes=[with_options(note) for note in pair.notes],
         accuracy=accuracy,
         warnings=warned,
     )

@@ -28,6 +28,10 @@ PARAMETER_OPTIONS = {
     "label": "--label",
     "target_label": "--target-label",
     "text": "--text",
+    "numeric": "--numeric",
+    "categorical": "--categorical",
+    "missing": "--missing",
+    "header": "--no-header",
     "left_out": "--drop",
     "beside": "--id, --keep",
 }

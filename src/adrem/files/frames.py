@@ -55,16 +55,17 @@ def _polars() -> Any:
     return polars
 
 
-def read_text(content: bytes, name: str, separator: str | None = None) -> DataFrame:
-    """Read a csv or tsv file with all values as strings; without a separator, it is a comma or a semicolon."""
+def read_text(content: bytes, name: str, separator: str | None = None, *, header: bool = True) -> DataFrame:
+    """Read a csv or tsv file with all values as strings; without a separator, it is a comma, semicolon or tab."""
     _check_text(content, name)
     if b"\n" not in content:  # line ends of old Macs
         content = content.replace(b"\r", b"\n")
-    header = content.split(b"\n", 1)[0]
+    first = content.split(b"\n", 1)[0]
     if separator is None:
-        separator = ";" if header.count(b";") > header.count(b",") else ","
-    _check_header(content, name, separator)
-    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
+        separator = max((",", ";", "\t"), key=lambda mark: first.count(mark.encode()))
+    if header:
+        _check_header(content, name, separator)
+    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False, has_header=header)
     return _located(name, "a table of text", read, partial(_longer_line, content, separator))
 
 
