@@ -52,7 +52,8 @@ def test_bundle_round_trip_keeps_the_predictions(path: Path) -> None:
     rows, _ = make_rows(bundle, table("more", 2))
     np.testing.assert_array_equal(bundle.model.predict_proba(rows), model.predict_proba(rows))
     assert bundle.about == {"label": "kind"}
-    assert bundle.source_coef.shape == (1, model.n_features_in_)
+    assert bundle.baseline.predict(rows).shape == (30,)
+    assert bundle.baseline.coef_.shape == (1, 1, model.n_features_in_)
 
 
 def test_format_2_bundle_still_loads() -> None:
@@ -74,7 +75,7 @@ def test_load_bundle_rejects_model_without_columns(path: Path) -> None:
     [
         (lambda _, a: a.update(bundle_scales=-a["bundle_scales"]), "do not fit together"),
         (lambda _, a: a.update(bundle_scales=a["bundle_scales"][:-1]), "do not fit together|damaged"),
-        (lambda _, a: a.update(bundle_source_coef=a["bundle_source_coef"] * np.nan), "do not fit together"),
+        (lambda _, a: a.update(bundle_baseline_coef_=a["bundle_baseline_coef_"] * np.nan), "do not fit together"),
         (lambda _, a: a.update(bundle_more=np.zeros(1)), "damaged"),
         (lambda _, a: a.pop("bundle_centres"), "damaged"),
         (lambda h, _: h["bundle"].update(more=1), "damaged"),

@@ -184,3 +184,15 @@ def test_named_columns_are_what_they_were_named(wishes: Wishes, kind: str) -> No
 def test_names_that_cannot_be_followed_are_refused(wishes: Wishes, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         infer_kinds(*frames(city=["Ghent", "Rome"] * (N // 2), n=range(0, 2 * N, 2)), wishes)
+
+
+def test_names_of_one_file_are_no_text() -> None:
+    source = pl.DataFrame({"product": [f"the little blue thing {k // 2}" for k in range(200)]})
+    target = pl.DataFrame({"product": [f"a very sharp knife {k // 2}" for k in range(200)]})
+    n = pl.Series("n", range(0, 400, 2))
+    [product, _] = infer_kinds(source.with_columns(n), target.with_columns(n)).shared
+    assert product.kind == "identifier"
+    [product, _] = infer_kinds(
+        source.with_columns(n), pl.concat([target, source[:1]]).with_columns(n.append(n[:1]))
+    ).shared
+    assert product.kind == "text"

@@ -34,6 +34,7 @@ from adrem.registry import COMMAND_LINE_METHODS
 
 if TYPE_CHECKING:
     from adrem.columns import FileTable, Pair
+    from adrem.columns.bundle import Bundle
     from adrem.diagnostics.diagnosis import Examination
 
 
@@ -138,7 +139,13 @@ def adapt(
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
     labels = label_rows(bundle, pair.X_target)
-    summary = {**summarize(labels, pair.truth, bundle.model.classes_.tolist()), **choices, **_judge(examined, estimate)}
+    classes = bundle.model.classes_
+    summary = {
+        **summarize(labels, pair.truth, classes.tolist(), adapted=classes[examined.after]),
+        **choices,
+        **_tell_baseline(bundle),
+        **_judge(examined, estimate),
+    }
     page = None
     if report is not None:
         with stage("Writing the report"):
@@ -200,6 +207,16 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     else:
         say_wrapped(f"- estimated class shares: {', '.join(f'{name} {share:.2f}' for name, share in shares.items())}")
     return choices
+
+
+def _tell_baseline(bundle: Bundle) -> dict[str, Any]:
+    """Print and return which classifier of the source the labels are compared with, and whose labels are written."""
+    baseline = bundle.baseline
+    accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
+    at_home = "" if accuracy is None else f", accuracy at home {accuracy:.2f}"
+    say_wrapped(f"- source only: {baseline.chosen_}{at_home}")
+    handed_out = "source" if bundle.model is baseline else "adapted"
+    return {"handed_out": handed_out, "baseline": {"chosen": baseline.chosen_, "cv_accuracy": baseline.cv_accuracy_}}
 
 
 @contextmanager

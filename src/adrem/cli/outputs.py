@@ -119,21 +119,25 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
         file.write(buffer.getvalue())
 
 
-def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
-    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values."""
+def summarize(labels: Labels, truth: Any, classes: list[Any], adapted: Any = None) -> dict[str, Any]:
+    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values.
+
+    `adapted` are the adapted labels; they are not those that are written where the source alone seems better.
+    """
+    adapted = labels.label if adapted is None else adapted
     summary: dict[str, Any] = {
         "rows": len(labels.label),
         "classes": {
-            str(c): {"adapted": int((labels.label == c).sum()), "source": int((labels.source_label == c).sum())}
+            str(c): {"adapted": int((adapted == c).sum()), "source": int((labels.source_label == c).sum())}
             for c in classes
         },
-        "changed": int(labels.changed.sum()),
+        "changed": int((adapted != labels.source_label).sum()),
         "mean_confidence": float(labels.confidence.mean()),
     }
     if truth is not None:
         as_text = truth.astype(str)
         summary["accuracy"] = {
-            "adapted": float((labels.label.astype(str) == as_text).mean()),
+            "adapted": float((adapted.astype(str) == as_text).mean()),
             "source": float((labels.source_label.astype(str) == as_text).mean()),
         }
         unknown = sorted(set(as_text.tolist()) - {str(c) for c in classes})
@@ -171,7 +175,8 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
         if summary["verdict"]["choice"] == "source":
-            lines = [f"{lines[0]} They are in the column source_label."]
+            chosen = summary["baseline"]["chosen"]
+            lines = [f"{lines[0]} The labels that are written, and the model that is saved, are its own ({chosen})."]
         for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
             say_wrapped(line)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):

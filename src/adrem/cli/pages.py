@@ -37,7 +37,7 @@ def make_file_page(
     from adrem.columns.labelling import RowTexts
     from adrem.reports import About, make_page
 
-    model, origin = bundle.model, bundle.about
+    model, origin = examined.model, bundle.about
     texts: list[RowTexts | None] = [None, None]
     if pair.frames is not None and pair.recipe is not None:
         texts = [RowTexts(frame, pair.recipe, identifier) for frame in pair.frames]

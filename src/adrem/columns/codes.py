@@ -40,18 +40,19 @@ def find_codes(
 
 def _codes_of(columns: list[Series]) -> list[str]:
     """Return the numbers that are far from all others, in a column of numbers."""
-    if any(column.dtype.is_temporal() or column.dtype.is_nested() for column in columns):
-        return []
-    numbers = [as_numbers(column) for column in columns]
-    n_values = sum(as_strings(column).drop_nulls().len() for column in columns)
-    values = np.concatenate([own.drop_nulls().to_numpy() for own in numbers])
-    if not len(values) or len(values) < LEAST_SHARE * n_values:
-        return []
-    codes = [
-        code for code in (*NEGATIVE_CODES, *POSITIVE_CODES, ZERO) if np.count_nonzero(values == code) >= LEAST_ROWS
-    ]
+    values = _numbers_of(columns)
+    codes = [code for code in CODES if np.count_nonzero(values == code) >= LEAST_ROWS]
     others = values[~np.isin(values, codes)]
     return [f"{code:g}" for code in codes if len(others) and _stands_out(code, others)]
+
+
+def _numbers_of(columns: list[Series]) -> NDArray[np.float64]:
+    """Return all numbers of a column in both tables, none if it is not a column of numbers."""
+    if any(column.dtype.is_temporal() or column.dtype.is_nested() for column in columns):
+        return np.zeros(0)
+    n_values = sum(as_strings(column).drop_nulls().len() for column in columns)
+    values = np.concatenate([as_numbers(column).drop_nulls().to_numpy() for column in columns])
+    return values if len(values) >= LEAST_SHARE * n_values else np.zeros(0)
 
 
 def _stands_out(code: float, others: NDArray[np.float64]) -> bool:

@@ -9,7 +9,7 @@ from adrem.diagnostics.contributions import ClassFeatures, class_features
 def explain(bundle: Bundle, n: int = 10) -> list[ClassFeatures]:
     """Return the n features with the largest weights for each class, before and after adapting."""
     model = bundle.model
-    return class_features(model.classes_.tolist(), feature_names(bundle), bundle.source_coef, model.coef_, n)
+    return class_features(model.classes_.tolist(), feature_names(bundle), bundle.baseline.coef_[0], model.coef_, n)
 
 
 def feature_names(bundle: Bundle) -> list[str]:

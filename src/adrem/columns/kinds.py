@@ -250,10 +250,8 @@ def _kind_of_strings(name: str, of_files: list[Series]) -> Column:
     if n_distinct < 2:
         return Column(name, "constant", "one value")
     words = int(sample.str.count_matches(r"\S+").sum()) / len(sample)
-    if words >= TEXT_WORDS and _are_names(of_files, words):
-        return Column(name, "identifier", "names that repeat, and none of them is in both files")
     if words >= TEXT_WORDS:
-        return Column(name, "text", f"{words:.0f} words a row")
+        return _kind_of_text(name, of_files, words)
     numeric = n_distinct > FEW and int(sample.str.contains(AMOUNT).sum()) > MOST * len(sample)
     hint = NUMBER_HINT if numeric else ""
     if n_distinct > FEW and all(series.n_unique() > MOST * len(series) for series in of_files if len(series)):
@@ -266,6 +264,12 @@ def _kind_of_strings(name: str, of_files: list[Series]) -> Column:
             name, "category", f"{n_distinct} distinct values, of which {n_kept} are common in both files{hint}"
         )
     return Column(name, "category", f"{n_distinct} distinct values{hint}")
+
+
+def _kind_of_text(name: str, of_files: list[Series], words: float) -> Column:
+    if _are_names(of_files, words):
+        return Column(name, "identifier", "names that repeat, and none of them is in both files")
+    return Column(name, "text", f"{words:.0f} words a row")
 
 
 def _are_names(of_files: list[Series], words: float) -> bool:

@@ -39,21 +39,17 @@ class Labels:
 
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
-    """Fit a model to a pair, and compare it with the source classifier."""
+    """Fit a model to a pair, and compare it with the classifier of the source, which is kept where it seems better."""
     model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
-    plain = examined.plain
-    return Bundle(model, plain.coef, plain.intercept, pair.recipe, pair.scales, about), examined
+    handed_out = examined.baseline if examined.verdict.choice == "source" else model
+    return Bundle(handed_out, examined.baseline, pair.recipe, pair.scales, about), examined
 
 
 def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
     """Label rows that were made and scaled for the model."""
-    from adrem.machines import decide
-
     model: DomainClassifier = bundle.model
-    label = model.predict(rows)
-    scores = np.asarray(rows @ bundle.source_coef.T) + bundle.source_intercept
-    return Labels(label, model.confidence_rows(rows), model.classes_[decide(scores)])
+    return Labels(model.predict(rows), model.confidence_rows(rows), bundle.baseline.predict(rows))
 
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
@@ -20,9 +22,11 @@ from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.runtime.seeds import integer_seed, spawn_seeds
+from adrem.runtime.seeds import spawn_seeds
+from adrem.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
+    from adrem.baselines.source_cv import SourceOnlyCV
     from adrem.machines.linear import LinearHead
 
 N_UNCERTAIN = 20
@@ -131,7 +135,10 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
 
 
 class Examination:
-    """A model, its two domains, and the classifier of the source alone to compare it with."""
+    """A model, its two domains, and the classifier of the source alone to compare it with.
+
+    `before` are the labels of that classifier, `after` those of the model.
+    """
 
     def __init__(self, model: Any, domains: Domains, feature_names: Sequence[str] | None, random_state: int) -> None:
         self.model = model
@@ -141,8 +148,8 @@ class Examination:
         self.names = self._names(feature_names)
         self.labels: list[Any] = model.classes_.tolist()
         self.head = source_head(model)
-        self.plain = self.head.fit(domains, integer_seed(0))
-        self.before = self.plain.label(domains.X_target)
+        self.baseline = fit_baseline(domains)
+        self.before = self.baseline.label_rows(domains.X_target)
         self.after = model.label_rows(domains.X_target)
         self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
         self.kinds: list[str] = getattr(model, "kinds_", [])
@@ -267,7 +274,20 @@ class Examination:
     def _class_features(self) -> list[ClassFeatures]:
         if not hasattr(self.model, "coef_"):
             return []
-        return class_features(self.labels, self.names, self.plain.coef, self.model.coef_)
+        return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_)
+
+
+def fit_baseline(domains: Domains) -> SourceOnlyCV:
+    """Return the classifier that one would train on the source alone, to compare the model with."""
+    from adrem.baselines.source_cv import SourceOnlyCV
+
+    baseline = SourceOnlyCV(random_state=0)
+    baseline.n_features_in_ = domains.X_source.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that does not converge is seldom chosen
+        with one_blas_thread():
+            baseline.fit_domains(domains)
+    return baseline
 
 
 def source_head(model: Any) -> LinearHead:
