@@ -549,3 +549,19 @@ def test_options_of_other_methods_are_refused(adrem: Command, files: Path, words
     assert code == 2
     assert said in " ".join(err.replace("│", " ").split())
     assert not (files / "labels.csv").exists()
+
+
+def test_messages_name_options(adrem: Command, files: Path) -> None:
+    (files / "lists.jsonl").write_text('{"a": [1], "verdict": "x"}\n{"a": [2], "verdict": "y"}\n' * 5)
+    words = ["lists.jsonl", "lists.jsonl", "--label", "verdict", "-o", "labels.csv"]
+    assert "flatten it, or name it in --drop" in adrem("adapt", *words).err
+    (files / "bare.csv").write_text("1,1,0\n2,3,1\n")
+    assert "is no header, use --no-header" in adrem("adapt", "bare.csv", "bare.csv", "-o", "labels.csv").err
+
+
+def test_class_shares_are_told(adrem: Command, files: Path) -> None:
+    words = ["books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--members", "1", "--force"]
+    assert "- class shares: assumed equal; --prior" in adrem("adapt", *words, "--method", "adrem").err
+    assert (
+        "as in the source, bad 0.50, good 0.50" in adrem("adapt", *words, "--method", "adrem", "--prior", "source").err
+    )

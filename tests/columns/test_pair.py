@@ -125,3 +125,17 @@ def test_label_resembling_missing_value_is_noted(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("size\n1\n2\n3\n4\n")
     pair = make_pair(read_file(str(tmp_path / "a.csv")), read_file(str(tmp_path / "b.csv")), label="kind")
     assert any("if it marks missing labels, empty these cells" in note for note in pair.notes)
+
+
+def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(f"{k}.5\t{k + 1}\t{k % 2}" for k in range(30)))
+    with pytest.raises(ParameterError, match=r"no column 'kind'.*Is its first line no header\? header names"):
+        make_pair(*[read_file(str(tmp_path / "a.csv"))] * 2, label="kind")
+    named = [read_file(str(tmp_path / "a.csv"), header=False)] * 2
+    assert make_pair(*named, label="column_3").feature_names == ["column_1", "column_2", "(constant)"]
+    (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
+    with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
+        read_file(str(tmp_path / "b.csv"))
+    (tmp_path / "c.csv").write_text("a b c\n1 2 3\n")
+    with pytest.raises(ParameterError, match="Are its columns separated by spaces"):
+        make_pair(*[read_file(str(tmp_path / "c.csv"))] * 2, label="kind")

@@ -81,7 +81,10 @@ def adapt(
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
-        str | None, typer.Option(help="Class shares in TARGET: auto, uniform, source, estimate, or a=0.8,b=0.2.")
+        str | None,
+        typer.Option(
+            help="Class shares in TARGET: auto (committee's default), uniform, source, estimate, or a=0.8,b=0.2."
+        ),
     ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
@@ -198,14 +201,18 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     """Print and return what the method chose or estimated."""
     for line in model.findings():
         say_wrapped(f"- {line}")
-    if not (hasattr(model, "kinds_") or prior == "estimate"):
+    if not hasattr(model, "class_prior_"):
         return {}
     shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
     choices: dict[str, Any] = {"class_prior": shares}
     if hasattr(model, "kinds_"):
-        choices |= {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
-    else:
-        say_wrapped(f"- estimated class shares: {', '.join(f'{name} {share:.2f}' for name, share in shares.items())}")
+        return choices | {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
+    if prior in (None, "uniform"):
+        say_wrapped("- class shares: assumed equal; --prior sets them")
+        return choices
+    origin = {"estimate": "estimated", "source": "as in the source"}.get(prior, "as given")
+    listed = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
+    say_wrapped(f"- class shares: {origin}, {listed}")
     return choices
 
 

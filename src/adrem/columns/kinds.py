@@ -174,7 +174,10 @@ def _check_type(source: Series, target: Series) -> None:
     types = [series.dtype for series in (source, target) if series.null_count() < series.len()]
     if any(kind.is_nested() or kind == pl.Binary for kind in types):
         raise ParameterError(
-            f"Column {source.name!r} holds {types[0]}: flatten it, or name it in left_out.", "left_out"
+            NamingText(
+                "Column {name!r} holds {form}: flatten it, or name it in {left_out}.", name=source.name, form=types[0]
+            ),
+            "left_out",
         )
 
 

@@ -14,6 +14,7 @@ from adrem.columns.terms import learn_terms
 from adrem.columns.values import as_strings
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.preprocessing import JointStdScaler
+from adrem.runtime.notices import NamingText
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -108,7 +109,12 @@ def _learn_numbers(
         known = given[np.isfinite(given)]
         if np.abs(known).max(initial=0.0) > LARGEST_NUMBER:
             raise ParameterError(
-                f"Column {name!r} has values beyond {LARGEST_NUMBER:g}: rescale it, or name it in left_out.", "left_out"
+                NamingText(
+                    "Column {name!r} has values beyond {limit:g}: rescale it, or name it in {left_out}.",
+                    name=name,
+                    limit=LARGEST_NUMBER,
+                ),
+                "left_out",
             )
         numbers[name] = float(np.median(known)) if len(known) else 0.0
         if len(known) < len(given) and name not in unmarked:

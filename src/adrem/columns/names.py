@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from adrem.runtime.notices import NamingText
+
 MOST_NAMES = 5
 MOST_CLOSE = 3
 
@@ -26,3 +28,24 @@ def describe_columns(names: Sequence[str], wanted: str = "") -> str:
 def plain_name(name: str) -> str:
     """Return a name without differences of case and spaces."""
     return " ".join(name.split()).casefold()
+
+
+def with_header_hint(text: str, names: Sequence[str], wanted: str = "") -> str:
+    """Return a text about columns, and what may be wrong with a table whose names do not look like names."""
+    described = f"{text} {describe_columns(names, wanted)}"
+    if len(names) == 1 and len(names[0].split()) > 1:
+        return f"{described} Are its columns separated by spaces? Separate them by commas or tabs."
+    if 2 * sum(map(_is_value, names)) > len(names):
+        return NamingText(
+            "{text} Is its first line no header? {header} names the columns column_1, column_2.", text=described
+        )
+    return described
+
+
+def _is_value(name: str) -> bool:
+    """Return whether a name looks like a number or an empty cell, perhaps with what makes it unique."""
+    try:
+        float(name.partition("_duplicated_")[0])
+    except ValueError:
+        return name in ("", "?")
+    return True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adrem.columns.codes import find_codes
 from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
 from adrem.columns.learning import make_recipe
-from adrem.columns.names import describe_columns
+from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import Recipe
@@ -22,6 +22,7 @@ from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.svmlight import align_columns
 from adrem.files.tables import Table
 from adrem.preprocessing import JointStdScaler
+from adrem.runtime.notices import NamingText
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def make_pair(
         return _pair_of_numbers(source, target)
     if label is None:
         raise ParameterError(
-            f"Which column of {source.name} holds the labels? {describe_columns(source.frame.columns)}", "label"
+            with_header_hint(f"Which column of {source.name} holds the labels?", source.frame.columns), "label"
         )
     wishes = Wishes(text, numeric, categorical, left_out)
     return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing)
@@ -201,7 +202,11 @@ def _pair_of_columns(
     truth = None if target_label is None else as_labels(other[target_label])
     notes = _notes_on_labels(source, y)
     if label in other.columns and target_label is None:
-        notes.append(f"column {label!r} of {target.name} is not used; name it as the label of the target for scoring")
+        notes.append(
+            NamingText(
+                "column {name!r} of {file} is not used; {target_label} uses it to score", name=label, file=target.name
+            )
+        )
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {})
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
 
@@ -281,6 +286,6 @@ def select(table: FileTable, names: Collection[str], parameter: str) -> DataFram
     missing = [column for column in names if column not in frame.columns]
     if missing:
         raise ParameterError(
-            f"{table.name} has no column {missing[0]!r}. {describe_columns(frame.columns, missing[0])}", parameter
+            with_header_hint(f"{table.name} has no column {missing[0]!r}.", frame.columns, missing[0]), parameter
         )
     return frame.select(list(dict.fromkeys(names)))
