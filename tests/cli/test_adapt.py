@@ -559,7 +559,8 @@ def test_messages_name_options(adrem: Command, files: Path) -> None:
     assert "is no header, use --no-header" in adrem("adapt", "bare.csv", "bare.csv", "-o", "labels.csv").err
 
 
-def test_class_shares_are_told(adrem: Command, files: Path) -> None:
+@pytest.mark.usefixtures("files")
+def test_class_shares_are_told(adrem: Command) -> None:
     words = ["books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--members", "1", "--force"]
     assert "- class shares: assumed equal; --prior" in adrem("adapt", *words, "--method", "adrem").err
     assert (

@@ -38,8 +38,8 @@ def check_not_text(X: Any, name: str) -> None:
     if isinstance(first, str):
         raise InvalidDataError(
             f"{name} holds texts, not rows of numbers. Count their words: fit a CountVectorizer of scikit-learn to the "
-            "texts of both domains, and pass what it makes of each. docs/text.md shows it. `adrem adapt` and adrem.columns "
-            "do so for files."
+            "texts of both domains, and pass what it makes of each. docs/text.md shows it. `adrem adapt` and "
+            "adrem.columns do so for files."
         )
 
 

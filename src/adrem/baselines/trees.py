@@ -78,12 +78,17 @@ def restore_trees(arrays: Arrays, n_features: int, n_scores: int) -> Trees:
         kind = "i" if name in POSITIONS else "f"
         if array.dtype.kind != kind or array.shape != (lengths.get(name, n_nodes),) or not np.isfinite(array).all():
             raise InvalidDataError("The arrays of the trees do not fit together.")
-    here = np.arange(n_nodes)
+    if not _are_trees(trees, n_features):
+        raise InvalidDataError("The trees are not trees.")
+    return trees
+
+
+def _are_trees(trees: Trees, n_features: int) -> bool:
+    """Return whether every path ends: children come after their node, and a node has one parent."""
+    here = np.arange(len(trees.feature))
     is_leaf = (trees.left == here) & (trees.right == here)
     ends = is_leaf | (np.minimum(trees.left, trees.right) > here)
     reached = np.sort(np.concatenate([trees.left[~is_leaf], trees.right[~is_leaf], trees.roots]))
     columns = (trees.feature >= 0) & (trees.feature < n_features)
-    is_whole = n_nodes > 0 and np.array_equal(reached, here) and len(trees.roots) % n_scores == 0
-    if not (is_whole and ends.all() and columns.all()):
-        raise InvalidDataError("The trees are not trees.")
-    return trees
+    is_whole = np.array_equal(reached, here) and len(trees.roots) % len(trees.baseline) == 0
+    return bool(len(here) and is_whole and ends.all() and columns.all())

@@ -82,9 +82,7 @@ def adapt(
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
         str | None,
-        typer.Option(
-            help="Class shares in TARGET: auto (committee's default), uniform, source, estimate, or a=0.8,b=0.2."
-        ),
+        typer.Option(help="Class shares in TARGET: auto (the default), uniform, source, estimate, or a=0.8,b=0.2."),
     ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
