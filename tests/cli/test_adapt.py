@@ -566,3 +566,37 @@ def test_class_shares_are_told(adrem: Command) -> None:
     assert (
         "as in the source, bad 0.50, good 0.50" in adrem("adapt", *words, "--method", "adrem", "--prior", "source").err
     )
+
+
+def test_several_sources_and_a_column_that_names_the_domain(adrem: Command, files: Path) -> None:
+    frames = {name: pl.read_csv(files / f"{name}.csv") for name in ("books", "knives", "more")}
+    frames["more"].select(pl.all().shuffle(1)).write_csv(files / "films.csv")
+    words = ["--label", "verdict", "--target-label", "verdict", "--id", "id", "--members", "1", "--drop", "price"]
+    out = adrem("adapt", "books.csv", "more.csv", "--target", "knives.csv", *words, "-o", "a.csv", "--json")
+    assert out.code == 0, out.err
+    summary = json.loads(out.out)
+    assert [own["name"] for own in summary["sources"]] == ["books.csv", "more.csv"]
+    assert summary["source"]["rows"] == 80
+    assert "Rows of each source: 60, 20." in out.err
+    assert summary["accuracy"]["adapted"] > 0.8
+    pl.concat([frame.with_columns(place=pl.lit(name)) for name, frame in frames.items()]).write_csv(files / "all.csv")
+    alone = adrem("adapt", "all.csv", "--domain", "place", "--target", "knives", *words, "-o", "b.csv")
+    assert alone.code == 0, alone.err
+    assert (files / "a.csv").read_text() == (files / "b.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["books.csv"], "Name a file to label after those with labels"),
+        (["-", "-"], "Only one of the files can be standard input"),
+        (["books.csv", "--domain", "verdict", "--target", "best"], "has no domain 'best'; it has 'bad', 'good'"),
+        (["books.csv", "--domain", "place", "--target", "x"], "books.csv has no column 'place'"),
+        (["books.csv", "plain.npz", "--target", "knives.csv"], "several sources need files with named columns"),
+    ],
+)
+def test_sources_that_cannot_be_told_are_refused(adrem: Command, files: Path, words: list[str], message: str) -> None:
+    np.savez(files / "plain.npz", x=np.eye(4), y=np.array([0, 1, 0, 1]))
+    outcome = adrem("adapt", *words, "--label", "verdict", "-o", "labels.csv")
+    assert outcome.code in (1, 2)
+    assert message in " ".join(outcome.err.split())

@@ -128,7 +128,7 @@ def test_label_resembling_missing_value_is_noted(tmp_path: Path) -> None:
 
 
 def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("\n".join(f"{7 * k % 31}.5\t{5 * k % 29}\t{k % 2}" for k in range(30)))
+    (tmp_path / "a.csv").write_text("\n".join(f"{7 * k % 31}.5\t{(5 * k + 3) % 29}\t{k % 2}" for k in range(30)))
     with pytest.raises(ParameterError, match=r"no column 'kind'.*Is its first line no header\? header names"):
         make_pair(*[read_file(str(tmp_path / "a.csv"))] * 2, label="kind")
     named = [read_file(str(tmp_path / "a.csv"), header=False)] * 2

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from adrem.cli.models import PRIORS, make_model, priors_by_label
@@ -29,7 +30,8 @@ from adrem.cli.outputs import (
 )
 from adrem.cli.pages import check_pages, make_file_page
 from adrem.cli.parameters import verdict_with_options, warning_with_options, with_options
-from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, stage
+from adrem.cli.places import read_places
+from adrem.cli.shared import names_in, say, say_wrapped, stage
 from adrem.registry import COMMAND_LINE_METHODS
 
 if TYPE_CHECKING:
@@ -63,9 +65,17 @@ def _as_text(value: Any) -> Any:
 
 
 def adapt(
-    source: Annotated[str, typer.Argument(help="The labelled table, or - for standard input.")],
-    target: Annotated[str, typer.Argument(help="The table to label, or -.")],
+    tables: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE... TARGET", help="The labelled tables, and the one to label; - is standard input."
+        ),
+    ],
     output: Output,
+    target: Annotated[
+        str | None, typer.Option(help="The table to label; all others are sources. With --domain: a value of it.")
+    ] = None,
+    domain: Annotated[str | None, typer.Option(help="Column that names the source of each row.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of SOURCE with the labels.")] = None,
     identifier: Identifier = None,
     keep: Keep = None,
@@ -98,42 +108,42 @@ def adapt(
         Path | None, typer.Option(callback=_read_config, is_eager=True, help="Options from a TOML file.")
     ] = None,
 ) -> None:
-    """Label TARGET with a model trained on SOURCE, which has labels.
+    """Label TARGET with a model trained on one or several SOURCE, which have labels.
 
     \b
     adrem adapt books.csv kitchen.csv --label stars -o labels.csv
     adrem adapt old.csv new.csv --label kind -o labels.csv --report page.html
     adrem adapt old.parquet new.parquet --label kind --save m.adrem -o new.csv
+    adrem adapt a.csv b.csv c.csv --target d.csv --label kind -o d_labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     del config  # its options are already the defaults of the others
-    if source == target == STANDARD:
-        raise typer.BadParameter("Only one of the two can be standard input.", param_hint="TARGET")
+    wanted = read_places(tables, target, domain)
     outputs = {"--output": output, "--save": save, "--report": report}
-    check_outputs(outputs, force=force, as_json=as_json, inputs=(source, target))
+    check_outputs(outputs, force=force, as_json=as_json, inputs=wanted.files)
     given = {"loss": loss, "class_prior": prior, "n_estimators": members, "n_iter": iterations, "C": penalty}
     model = make_model(method, given, seed=seed, jobs=jobs)
     if report is not None:
         check_pages()
     from adrem import __version__
-    from adrem.columns import make_pair, read_file
+    from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
     from adrem.columns.labelling import adapt_pair, label_rows
 
-    with stage(f"Reading {source} and {target}"):
-        tables = read_file(source, header=not no_header), read_file(target, header=not no_header)
-        beside = columns_beside(tables[1], identifier, keep)
+    with stage(f"Reading {' and '.join(wanted.files)}"):
+        sources, both = wanted.read(header=not no_header)
+        beside = columns_beside(both[1], identifier, keep)
         pair = make_pair(
-            *tables,
+            *both,
             label=label,
             target_label=target_label,
             text=names_in(text, "--text"),
             numeric=names_in(numeric, "--numeric"),
             categorical=names_in(categorical, "--categorical"),
             missing=None if missing is None else names_in(missing, "--missing"),
-            left_out=[*([identifier] if identifier else []), *names_in(drop, "--drop")],
+            left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
         )
-    _check_and_tell(pair, tables, estimate)
-    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(tables)}
+    _check_and_tell(pair, sources, both[1], estimate)
+    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
     if prior not in (None, *PRIORS):
         model.set_params(class_prior=priors_by_label(model.class_prior, pair.y_source))
     with _warnings_as_lines() as warned:
@@ -163,23 +173,29 @@ def adapt(
     tell_summary(summary, {"output": output, **places, **about}, as_json)
 
 
-def _check_and_tell(pair: Pair, tables: tuple[FileTable, FileTable], estimate: bool) -> None:
+def _check_and_tell(pair: Pair, sources: list[FileTable], target: FileTable, estimate: bool) -> None:
     """Check that there are enough rows for an estimate, and print what was read."""
     from adrem.diagnostics.accuracy import check_rows
 
     if estimate:
         check_rows(pair.y_source, pair.X_target.shape[0])
-    say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
-    say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
+    if len(sources) == 1:
+        say(f"Source {sources[0].name}: {len(pair.y_source)} labelled rows.")
+    else:
+        say(f"{len(sources)} sources: {len(pair.y_source)} labelled rows.")
+    if pair.sources is not None:
+        say(f"Rows of each source: {', '.join(map(str, np.bincount(pair.sources)))}.")
+    say(f"Target {target.name}: {target.n_rows} rows.")
     for note in pair.notes:
         say_wrapped(f"- {with_options(note)}")
 
 
-def _origins(tables: tuple[FileTable, FileTable]) -> dict[str, Any]:
-    return {
-        side: {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
-        for side, table in zip(("source", "target"), tables, strict=True)
-    }
+def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+    def origin(table: FileTable) -> dict[str, Any]:
+        return {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
+
+    found: dict[str, Any] = {side: origin(table) for side, table in zip(("source", "target"), both, strict=True)}
+    return found if len(sources) == 1 else {**found, "sources": [origin(table) for table in sources]}
 
 
 def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:

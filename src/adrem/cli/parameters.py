@@ -31,6 +31,8 @@ PARAMETER_OPTIONS = {
     "numeric": "--numeric",
     "categorical": "--categorical",
     "missing": "--missing",
+    "domain": "--domain",
+    "target": "--target",
     "header": "--no-header",
     "left_out": "--drop",
     "beside": "--id, --keep",

@@ -16,6 +16,7 @@ from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe
 from adrem.diagnostics.diagnosis import Examination, examine
 from adrem.exceptions import InvalidDataError
+from adrem.machines.tables import stack
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -40,10 +41,20 @@ class Labels:
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
     """Fit a model to a pair, and compare it with the classifier of the source, which is kept where it seems better."""
-    model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    _fit(model, pair)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
     handed_out = examined.baseline if examined.verdict.choice == "source" else model
     return Bundle(handed_out, examined.baseline, pair.recipe, pair.scales, about), examined
+
+
+def _fit(model: Any, pair: Pair) -> None:
+    if pair.sources is None:
+        model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+        return
+    n_target = pair.X_target.shape[0]
+    domain = np.concatenate([pair.sources, np.full(n_target, -1)])
+    y = np.concatenate([pair.y_source, np.repeat(pair.y_source[:1], n_target)])  # the labels of the target are not read
+    model.fit(stack([pair.X_source, pair.X_target]), y, sample_domain=domain)
 
 
 def label_rows(bundle: Bundle, rows: Matrix) -> Labels:

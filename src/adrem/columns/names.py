@@ -36,9 +36,8 @@ def with_header_hint(text: str, names: Sequence[str], wanted: str = "") -> str:
     if len(names) == 1 and len(names[0].split()) > 1:
         return f"{described} Are its columns separated by spaces? Separate them by commas or tabs."
     if 2 * sum(map(_is_value, names)) > len(names):
-        return NamingText(
-            "{text} Is its first line no header? {header} names the columns column_1, column_2.", text=described
-        )
+        hint = "Is its first line no header? {header} names the columns column_1, column_2 and so on."
+        return NamingText("{text} " + hint, text=described)
     return described
 
 

@@ -53,6 +53,8 @@ class Pair:
         The two tables.
     source_places : ndarray of shape (n_source,) or None, default=None
         The positions of the rows in the source's file.
+    sources : ndarray of shape (n_source,) or None, default=None
+        The source of each row, if there are several.
     """
 
     X_source: Matrix
@@ -64,6 +66,7 @@ class Pair:
     notes: list[str] = field(default_factory=list)
     frames: tuple[DataFrame, DataFrame] | None = None
     source_places: NDArray[np.intp] | None = None
+    sources: NDArray[np.intp] | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -208,7 +211,8 @@ def _pair_of_columns(
             )
         )
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {})
-    return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
+    sources = None if source.sources is None else source.sources[places]
+    return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
 
 
 def _check_names(

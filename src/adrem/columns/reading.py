@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -47,6 +48,8 @@ class FileTable:
         The rows, if the file has no named columns.
     labels : ndarray of shape (n_rows,) or None, default=None
         Their labels.
+    sources : ndarray of shape (n_rows,) or None, default=None
+        The position of the source of each row, if it is a table of several.
     """
 
     name: str
@@ -54,6 +57,7 @@ class FileTable:
     frame: DataFrame | None = None
     rows: Matrix | None = None
     labels: NDArray[Any] | None = None
+    sources: NDArray[np.intp] | None = None
 
     @property
     def n_rows(self) -> int:
