@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
+from adrem.base.pipelines import unwrap
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
@@ -49,8 +50,8 @@ def diagnose(
 
     Parameters
     ----------
-    model : Committee, AdREM or a baseline
-        A fitted model.
+    model : Committee, AdREM, a baseline, or a pipeline that ends with one
+        A fitted model. The steps of a pipeline before it transform the rows.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows of the fit.
     y_source : array-like of shape (n_source,)
@@ -100,6 +101,8 @@ def examine(
     random_state: int = 0,
 ) -> Examination:
     """Return an examination, which computes a diagnosis or single parts of it."""
+    model, X_source, X_target, names = unwrap(model, X_source, X_target)
+    feature_names = names if feature_names is None else feature_names
     check_model(model)
     if get_tags(model).input_tags.pairwise:
         raise InvalidDataError(

@@ -27,8 +27,8 @@ def report(
 
     Parameters
     ----------
-    model : Committee, AdREM or a baseline
-        A fitted model.
+    model : Committee, AdREM, a baseline, or a pipeline that ends with one
+        A fitted model. The steps of a pipeline before it transform the rows.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows that the model was fitted to.
     y_source : array-like of shape (n_source,)
@@ -76,6 +76,7 @@ def report(
         if rows is not None and len(rows) != np.shape(table)[0]:
             raise InvalidDataError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
     examined = examine(model, X_source, y_source, X_target, feature_names)
+    model = examined.model
     before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
     accuracy = None
     if y_target is not None:
