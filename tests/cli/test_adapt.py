@@ -164,7 +164,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         ),
         (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "It must not be 0"),
         (["books.csv", "knives.csv", "--label", "verdict", "--seed", str(2**32)], 2, "--seed: The 'random_state'"),
-        (["-", "-", "--label", "verdict"], 2, "Only one of the two"),
+        (["-", "-", "--label", "verdict"], 2, "Only one of the files"),
         (["empty.csv", "knives.csv", "--label", "verdict"], 1, "empty.csv is empty"),
         (["binary.csv", "knives.csv", "--label", "verdict"], 1, "is not text"),
         (["latin.csv", "knives.csv", "--label", "verdict"], 1, "iconv -f latin1 -t utf-8"),
@@ -600,3 +600,36 @@ def test_sources_that_cannot_be_told_are_refused(adrem: Command, files: Path, wo
     outcome = adrem("adapt", *words, "--label", "verdict", "-o", "labels.csv")
     assert outcome.code in (1, 2)
     assert message in " ".join(outcome.err.split())
+
+
+def test_scores_recall_and_confusions_are_told_alike(adrem: Command, files: Path) -> None:
+    knives = pl.read_csv(files / "knives.csv")
+    knives.with_columns(verdict=pl.when(pl.int_range(50) < 10).then(pl.lit("")).otherwise("verdict")).write_csv(
+        files / "some.csv"
+    )
+    words = ["books.csv", "some.csv", "--label", "verdict", "--target-label", "verdict", "--members", "1", "--force"]
+    words += ["-o", "labels.csv", "--report", "page.html"]
+    told = adrem("adapt", *words).err
+    summary = json.loads(adrem("adapt", *words, "--json").out)
+    scores, page = summary["scores"], (files / "page.html").read_text()
+    assert (scores["rows"], scores["unlabelled"]) == (40, 10)
+    assert "10 of the rows have no label for scoring" in told
+    assert "10 rows have no true label" in page
+    shown = f"{100 * scores['balanced_accuracy']['adapted']:.1f}"
+    assert f"Balanced accuracy: {shown} %" in told
+    assert f"{shown}\N{NO-BREAK SPACE}%" in page
+    assert sum(sum(own["labelled"]) for own in scores["classes"]) == 40
+    assert summary["estimated_accuracy"]["low"] > 0
+    assert "estimated accuracy" in page
+    confidence = pl.read_csv(files / "labels.csv")["confidence"].to_numpy()
+    np.testing.assert_array_equal(confidence, confidence.round(2))
+
+
+def test_page_without_samples_has_no_row_of_the_data(adrem: Command, files: Path) -> None:
+    words = ["books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "1", "-o", "labels.csv"]
+    assert adrem("adapt", *words, "--report", "page.html", "--no-samples", "--no-estimate").code == 0
+    page = (files / "page.html").read_text()
+    assert "Single rows are not shown" in page
+    assert not re.search(r"(source|target)\d", page)
+    assert adrem("adapt", *words, "--report", "page.html", "--no-estimate", "--force").code == 0
+    assert re.search(r"target\d", (files / "page.html").read_text())

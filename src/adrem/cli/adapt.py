@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from adrem.cli.judging import wants_estimate
 from adrem.cli.models import PRIORS, make_model, priors_by_label
 from adrem.cli.outputs import (
     AsJson,
@@ -67,16 +68,14 @@ def _as_text(value: Any) -> Any:
 def adapt(
     tables: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE... TARGET", help="The labelled tables, and the one to label; - is standard input."
-        ),
+        typer.Argument(metavar="TABLE", help="The labelled tables, and the one to label; - is standard input."),
     ],
     output: Output,
     target: Annotated[
         str | None, typer.Option(help="The table to label; all others are sources. With --domain: a value of it.")
     ] = None,
     domain: Annotated[str | None, typer.Option(help="Column that names the source of each row.")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of SOURCE with the labels.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the source with the labels.")] = None,
     identifier: Identifier = None,
     keep: Keep = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
@@ -87,12 +86,12 @@ def adapt(
         str | None, typer.Option(help="Values that mean missing, such as -9,? (default: detected; none: empty cells).")
     ] = None,
     no_header: NoHeader = False,
-    target_label: Annotated[str | None, typer.Option(help="Column of TARGET with labels, only for scoring.")] = None,
+    target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
         str | None,
-        typer.Option(help="Class shares in TARGET: auto (the default), uniform, source, estimate, or a=0.8,b=0.2."),
+        typer.Option(help="Class shares in the target: auto (the default), uniform, source, estimate, or a=0.8,b=0.2."),
     ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
@@ -101,14 +100,19 @@ def adapt(
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the model, to be used by `adrem predict`.")] = None,
     report: Annotated[Path | None, typer.Option(help="File for a report, HTML.")] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the accuracy: about twice the time.")] = False,
+    estimate: Annotated[
+        bool | None, typer.Option("--estimate/--no-estimate", help="Estimate the accuracy (default: for a report).")
+    ] = None,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Keep single rows of the data out of the report.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
     config: Annotated[
         Path | None, typer.Option(callback=_read_config, is_eager=True, help="Options from a TOML file.")
     ] = None,
 ) -> None:
-    """Label TARGET with a model trained on one or several SOURCE, which have labels.
+    """Label a table with a model trained on one or several others, which have labels.
 
     \b
     adrem adapt books.csv kitchen.csv --label stars -o labels.csv
@@ -128,6 +132,7 @@ def adapt(
     from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
     from adrem.columns.labelling import adapt_pair, label_rows
+    from adrem.diagnostics.scores import contradiction
 
     with stage(f"Reading {' and '.join(wanted.files)}"):
         sources, both = wanted.read(header=not no_header)
@@ -142,7 +147,8 @@ def adapt(
             missing=None if missing is None else names_in(missing, "--missing"),
             left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
         )
-    _check_and_tell(pair, sources, both[1], estimate)
+    estimated = wants_estimate(pair, estimate, report is not None)
+    _tell(pair, sources, both[1])
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
     if prior not in (None, *PRIORS):
         model.set_params(class_prior=priors_by_label(model.class_prior, pair.y_source))
@@ -155,13 +161,22 @@ def adapt(
         **summarize(labels, pair.truth, classes.tolist(), adapted=classes[examined.after]),
         **choices,
         **_tell_baseline(bundle),
-        **_judge(examined, estimate),
+        **_judge(examined, estimated),
     }
+    said = contradiction(examined.verdict.choice, examined.score(pair.truth))
+    summary |= {"contradicted": said} if said else {}
     page = None
     if report is not None:
         with stage("Writing the report"):
             page = make_file_page(
-                pair, examined, bundle, identifier, accuracy=summary.get("accuracy"), command=_command(), warned=warned
+                pair,
+                examined,
+                bundle,
+                identifier,
+                summary=summary,
+                command=_command(),
+                warned=warned,
+                samples=not no_samples,
             )
     # Files are written only once everything is computed.
     if page is not None and report is not None:
@@ -169,16 +184,12 @@ def adapt(
     if save is not None:
         save_bundle(bundle, save)
     write_labels(labels, beside, output)
-    places = {"saved": None if save is None else str(save), "report": None if report is None else str(report)}
+    places = {"saved": save and str(save), "report": report and str(report)}
     tell_summary(summary, {"output": output, **places, **about}, as_json)
 
 
-def _check_and_tell(pair: Pair, sources: list[FileTable], target: FileTable, estimate: bool) -> None:
-    """Check that there are enough rows for an estimate, and print what was read."""
-    from adrem.diagnostics.accuracy import check_rows
-
-    if estimate:
-        check_rows(pair.y_source, pair.X_target.shape[0])
+def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:
+    """Print what was read."""
     if len(sources) == 1:
         say(f"Source {sources[0].name}: {len(pair.y_source)} labelled rows.")
     else:

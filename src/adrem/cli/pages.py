@@ -27,11 +27,12 @@ def make_file_page(
     bundle: Bundle,
     identifier: str | None,
     *,
-    accuracy: dict[str, float] | None,
+    summary: dict[str, Any],
     command: str,
     warned: list[str],
+    samples: bool = True,
 ) -> Report:
-    """Return the report about two files."""
+    """Return the report about two files; without `samples`, it has no single row of them."""
     from pathlib import Path
 
     from adrem.columns.labelling import RowTexts
@@ -39,7 +40,7 @@ def make_file_page(
 
     model, origin = examined.model, bundle.about
     texts: list[RowTexts | None] = [None, None]
-    if pair.frames is not None and pair.recipe is not None:
+    if samples and pair.frames is not None and pair.recipe is not None:
         texts = [RowTexts(frame, pair.recipe, identifier) for frame in pair.frames]
     names = [Path(origin[side]["name"]).name for side in ("source", "target")]
     about = About(
@@ -57,7 +58,11 @@ def make_file_page(
             **{f"sha256 of {origin[side]['name']}": origin[side]["sha256"] for side in ("source", "target")},
         },
         notes=[with_options(note) for note in pair.notes],
-        accuracy=accuracy,
+        scores=examined.score(pair.truth),
+        estimate=summary.get("estimated_accuracy"),
+        handed_out=summary["handed_out"],
+        baseline=bundle.baseline.chosen_,
+        samples=samples,
         warnings=warned,
     )
     labels: dict[str, list[Any]] = {

@@ -21,6 +21,7 @@ from adrem.diagnostics.evidence import Evidence, gather
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.seeds import spawn_seeds
@@ -214,6 +215,13 @@ class Examination:
     def verdict(self) -> Verdict:
         """Which labels to use."""
         return judge(self.evidence, self.lost, self.n_changed, self.recovered)
+
+    def score(self, truth: Any) -> Scores | None:
+        """Score the labels by the true ones; None without any."""
+        if truth is None:
+            return None
+        before, after = (self.model.classes_[labels] for labels in (self.before, self.after))
+        return score_labels(before, after, truth, self.labels)
 
     @property
     def n_changed(self) -> int:

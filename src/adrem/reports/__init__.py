@@ -22,6 +22,7 @@ def report(
     source_rows: Sequence[str] | None = None,
     target_rows: Sequence[str] | None = None,
     y_target: Any = None,
+    samples: bool = True,
 ) -> Report:
     """Make an HTML report about an adapted model.
 
@@ -42,7 +43,9 @@ def report(
     source_rows, target_rows : sequence of str, default=None
         Description of each row, shown as a tooltip.
     y_target : array-like of shape (n_target,), default=None
-        True labels of the target, if known. They are only used to show the accuracy.
+        True labels of the target, if known. They are only used to show the accuracy. Blank ones are unknown.
+    samples : bool, default=True
+        Whether the page shows single rows: the map, and the least certain rows.
 
     Returns
     -------
@@ -77,20 +80,18 @@ def report(
             raise InvalidDataError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
     examined = examine(model, X_source, y_source, X_target, feature_names)
     model = examined.model
-    before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
-    accuracy = None
-    if y_target is not None:
-        truth = np.asarray(y_target)
-        if truth.shape != after.shape:
-            raise InvalidDataError(f"y_target has the shape {truth.shape}, but there are {len(after)} rows.")
-        accuracy = {"adapted": float(np.mean(after == truth)), "source": float(np.mean(before == truth))}
+    after = model.classes_[examined.after]
+    if y_target is not None and np.shape(y_target) != after.shape:
+        raise InvalidDataError(f"y_target has the shape {np.shape(y_target)}, but there are {len(after)} rows.")
     params = {name: repr(value) for name, value in model.get_params().items()}
     about = About(
         title=title,
         source_rows=source_rows,
         target_rows=target_rows,
         facts={"parameters": ", ".join(f"{name}={value}" for name, value in params.items())},
-        accuracy=accuracy,
+        scores=examined.score(y_target),
+        baseline=examined.baseline.chosen_,
+        samples=samples,
     )
     labels = {"source": np.asarray(y_source).tolist(), "target": after.tolist()}
     return make_page(examined.diagnosis(), labels, about)
