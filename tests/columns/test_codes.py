@@ -48,3 +48,10 @@ def test_named_codes_replace_those_that_are_found() -> None:
 def test_whole_numbers_have_one_form() -> None:
     assert as_strings(pl.Series(["3.0", "3", "3.10", "007", "-2.00"])).to_list() == ["3", "3", "3.10", "007", "-2"]
     assert as_strings(pl.Series([3.0, 2.5])).to_list() == ["3", "2.5"]
+
+
+def test_code_of_one_column_may_be_in_another_only_once() -> None:
+    once = [-9 if k == 5 else k % 3 for k in range(N)]
+    frame = pl.DataFrame({"often": [-9 if k % 5 == 0 else k for k in range(N)], "once": once})
+    assert find_codes(frame[:30], frame[30:], ["often", "once"], None) == {"often": ["-9"], "once": ["-9"]}
+    assert find_codes(frame[:30], frame[30:], ["once"], None) == {}

@@ -163,8 +163,7 @@ def adapt(
         **_tell_baseline(bundle),
         **_judge(examined, estimated),
     }
-    said = contradiction(examined.verdict.choice, examined.score(pair.truth))
-    summary |= {"contradicted": said} if said else {}
+    summary["contradicted"] = contradiction(examined.verdict.choice, examined.score(pair.truth))
     page = None
     if report is not None:
         with stage("Writing the report"):
@@ -184,8 +183,8 @@ def adapt(
     if save is not None:
         save_bundle(bundle, save)
     write_labels(labels, beside, output)
-    places = {"saved": save and str(save), "report": report and str(report)}
-    tell_summary(summary, {"output": output, **places, **about}, as_json)
+    places = {"output": output, "saved": save and str(save), "report": report and str(report)}
+    tell_summary(summary, {**places, **about}, as_json)
 
 
 def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:

@@ -103,6 +103,10 @@ def explain(
         ):
             text = f"  {title}: {', '.join(features) or 'nothing'}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+        if own.columns:
+            effects = (f"{e.column} {e.per_deviation:+.2g} for {e.deviation:.3g} more" for e in own.columns)
+            text = f"  columns in their own units: {', '.join(effects)}"
+            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 
 def _check_model(model: Path) -> None:

@@ -34,16 +34,19 @@ def find_codes(
         return {}
     if wanted is not None:
         return {name: list(wanted) for name in names}
-    found = {name: _codes_of([source[name], target[name]]) for name in names}
-    return {name: codes for name, codes in found.items() if codes}
+    numbers = {name: _numbers_of([source[name], target[name]]) for name in names}
+    found = {name: _codes_of(values, CODES, LEAST_ROWS) for name, values in numbers.items()}
+    # A code of one column may be in another column only once.
+    known = tuple(code for code in CODES if code != ZERO and any(code in codes for codes in found.values()))
+    found = {name: sorted({*found[name], *_codes_of(values, known, 1)}) for name, values in numbers.items()}
+    return {name: [f"{code:g}" for code in codes] for name, codes in found.items() if codes}
 
 
-def _codes_of(columns: list[Series]) -> list[str]:
-    """Return the numbers that are far from all others, in a column of numbers."""
-    values = _numbers_of(columns)
-    codes = [code for code in CODES if np.count_nonzero(values == code) >= LEAST_ROWS]
+def _codes_of(values: NDArray[np.float64], candidates: Collection[float], least: int) -> list[float]:
+    """Return the numbers that are in enough rows and far from all others."""
+    codes = [code for code in candidates if np.count_nonzero(values == code) >= least]
     others = values[~np.isin(values, codes)]
-    return [f"{code:g}" for code in codes if len(others) and _stands_out(code, others)]
+    return [code for code in codes if len(others) and _stands_out(code, others)]
 
 
 def _numbers_of(columns: list[Series]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
@@ -285,7 +286,8 @@ class Examination:
     def _class_features(self) -> list[ClassFeatures]:
         if not hasattr(self.model, "coef_"):
             return []
-        return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_)
+        n_rows = _rows_with(self.domains) if sp.issparse(self.domains.X_source) else None
+        return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_, n_rows=n_rows)
 
 
 def fit_baseline(domains: Domains) -> SourceOnlyCV:
@@ -306,6 +308,13 @@ def source_head(model: Any) -> LinearHead:
     from adrem.machines.linear import LinearHead
 
     return LinearHead(**model.source_params())
+
+
+def _rows_with(domains: Domains) -> NDArray[np.intp]:
+    """Return how many rows of both domains have each feature."""
+    n_features = domains.X_source.shape[1]
+    counts = (np.bincount(X.indices[X.data != 0], minlength=n_features) for X in (domains.X_source, domains.X_target))
+    return np.asarray(sum(counts), dtype=np.intp)
 
 
 def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:
