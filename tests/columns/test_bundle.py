@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from adrem import AdREM, load, save
 from adrem.columns import FileTable, make_pair
 from adrem.columns.bundle import load_bundle, save_bundle
-from adrem.columns.labelling import adapt_pair, make_rows
+from adrem.columns.labelling import adapt_pair, label_rows, make_rows
 from adrem.exceptions import UnreadableModelError
 from adrem.persistence.models import HEADER
 
@@ -87,3 +88,14 @@ def test_damaged_bundle_is_rejected(path: Path, change: Any, message: str) -> No
     rewrite(path, change)
     with pytest.raises(UnreadableModelError, match=message):
         load_bundle(path)
+
+
+def test_classifier_of_the_source_may_be_what_is_saved(path: Path) -> None:
+    bundle = load_bundle(path)
+    rows, _ = make_rows(bundle, table("more", 2))
+    save_bundle(replace(bundle, model=bundle.baseline), path)
+    again = load_bundle(path)
+    assert again.model is again.baseline
+    labels = label_rows(again, rows)
+    np.testing.assert_array_equal(labels.label, bundle.baseline.predict(rows))
+    assert not labels.changed.any()

@@ -34,12 +34,15 @@ def find_codes(
         return {}
     if wanted is not None:
         return {name: list(wanted) for name in names}
-    numbers = {name: _numbers_of([source[name], target[name]]) for name in names}
-    found = {name: _codes_of(values, CODES, LEAST_ROWS) for name, values in numbers.items()}
-    # A code of one column may be in another column only once.
-    known = tuple(code for code in CODES if code != ZERO and any(code in codes for codes in found.values()))
-    found = {name: sorted({*found[name], *_codes_of(values, known, 1)}) for name, values in numbers.items()}
+    found = _codes_in_numbers({name: _numbers_of([source[name], target[name]]) for name in names})
     return {name: [f"{code:g}" for code in codes] for name, codes in found.items() if codes}
+
+
+def _codes_in_numbers(numbers: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
+    """Return the codes of each column; a code of one column may be in another only once."""
+    found = {name: _codes_of(values, CODES, LEAST_ROWS) for name, values in numbers.items()}
+    known = {code for codes in found.values() for code in codes} - {ZERO}
+    return {name: sorted({*found[name], *_codes_of(values, known, 1)}) for name, values in numbers.items()}
 
 
 def _codes_of(values: NDArray[np.float64], candidates: Collection[float], least: int) -> list[float]:
