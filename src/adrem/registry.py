@@ -52,6 +52,7 @@ ARRAYS: Mapping[str, Array] = {
     "home_accuracy_": Array(("kinds",)),
     "agreement_": Array(("kinds", "kinds")),
     "row_agreement_": Array(("target",)),
+    "idf_": Array(("features",)),
 }
 # How a value is made from what JSON has of it.
 VALUES: Mapping[str, Callable[[Any], Any]] = {
@@ -68,6 +69,8 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
     "temperature_": float,
     "by_domain_": bool,
+    "chosen_": str,
+    "cv_accuracy_": lambda accuracies: {str(name): float(accuracy) for name, accuracy in accuracies.items()},
 }
 
 
@@ -167,6 +170,10 @@ COMMITTEE = Estimator(
     ),
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")
+SOURCE_CV = Estimator(
+    "adrem.baselines:SourceOnlyCV",
+    Saved(optional=("idf_",), values=("C_", "chosen_", "cv_accuracy_"), parts=True),
+)
 SPL = Estimator(
     "adrem.baselines:SPL",
     Saved(
@@ -198,6 +205,7 @@ DECLARATIONS = (
     ),
     Declaration("adrem", "Ad-REM", ADREM),
     Declaration("source", "Source only", SOURCE),
+    Declaration("source-cv", "Source only, chosen", SOURCE_CV, benchmark=Benchmark(once=False)),
     Declaration("source-svm", "Source SVM", SOURCE, {}, Benchmark(("NA", "Source"), once=False), on_command_line=False),
     Declaration("source-lr", "Source LR", SOURCE, LOG_LOSS, Benchmark(once=False), on_command_line=False),
     Declaration("adrem-svm", "Ad-REM SVM", ADREM, {}, Benchmark(("Ad-REM",), once=False), on_command_line=False),

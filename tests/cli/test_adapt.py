@@ -164,14 +164,14 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         ),
         (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "It must not be 0"),
         (["books.csv", "knives.csv", "--label", "verdict", "--seed", str(2**32)], 2, "--seed: The 'random_state'"),
-        (["-", "-", "--label", "verdict"], 2, "Only one of the two"),
+        (["-", "-", "--label", "verdict"], 2, "Only one of the files"),
         (["empty.csv", "knives.csv", "--label", "verdict"], 1, "empty.csv is empty"),
         (["binary.csv", "knives.csv", "--label", "verdict"], 1, "is not text"),
         (["latin.csv", "knives.csv", "--label", "verdict"], 1, "iconv -f latin1 -t utf-8"),
         (["header.csv", "knives.csv", "--label", "verdict"], 1, "has a header but no rows"),
         (["one.csv", "knives.csv", "--label", "verdict"], 2, "has only one value, 'good'"),
         (["books.csv", "knives.csv", "--label", "id"], 2, "labels must repeat"),
-        (["dated.csv", "dated.csv", "--label", "verdict"], 2, "--drop: Column 'day' holds dates"),
+        (["dated.csv", "dated.csv", "--label", "verdict"], 1, "'day' is date: dates, which are turned into days"),
         (["objects.npz", "objects.npz"], 1, "could run code"),
         (["books.csv", "knives.csv", "--label", "verdict", "--drop", ""], 2, "It has no names"),
         (["blank.csv", "knives.csv", "--label", "verdict"], 2, "has no label in any row"),
@@ -549,3 +549,87 @@ def test_options_of_other_methods_are_refused(adrem: Command, files: Path, words
     assert code == 2
     assert said in " ".join(err.replace("│", " ").split())
     assert not (files / "labels.csv").exists()
+
+
+def test_messages_name_options(adrem: Command, files: Path) -> None:
+    (files / "lists.jsonl").write_text('{"a": [1], "verdict": "x"}\n{"a": [2], "verdict": "y"}\n' * 5)
+    words = ["lists.jsonl", "lists.jsonl", "--label", "verdict", "-o", "labels.csv"]
+    assert "flatten it, or name it in --drop" in adrem("adapt", *words).err
+    (files / "bare.csv").write_text("1,1,0\n2,3,1\n")
+    assert "is no header, use --no-header" in adrem("adapt", "bare.csv", "bare.csv", "-o", "labels.csv").err
+
+
+@pytest.mark.usefixtures("files")
+def test_class_shares_are_told(adrem: Command) -> None:
+    words = ["books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--members", "1", "--force"]
+    assert "- class shares: assumed equal; --prior" in adrem("adapt", *words, "--method", "adrem").err
+    assert (
+        "as in the source, bad 0.50, good 0.50" in adrem("adapt", *words, "--method", "adrem", "--prior", "source").err
+    )
+
+
+def test_several_sources_and_a_column_that_names_the_domain(adrem: Command, files: Path) -> None:
+    frames = {name: pl.read_csv(files / f"{name}.csv") for name in ("books", "knives", "more")}
+    frames["more"].select(pl.all().shuffle(1)).write_csv(files / "films.csv")
+    words = ["--label", "verdict", "--target-label", "verdict", "--id", "id", "--members", "1", "--drop", "price"]
+    out = adrem("adapt", "books.csv", "more.csv", "--target", "knives.csv", *words, "-o", "a.csv", "--json")
+    assert out.code == 0, out.err
+    summary = json.loads(out.out)
+    assert [own["name"] for own in summary["sources"]] == ["books.csv", "more.csv"]
+    assert summary["source"]["rows"] == 80
+    assert "Rows of each source: 60, 20." in out.err
+    assert summary["accuracy"]["adapted"] > 0.8
+    pl.concat([frame.with_columns(place=pl.lit(name)) for name, frame in frames.items()]).write_csv(files / "all.csv")
+    alone = adrem("adapt", "all.csv", "--domain", "place", "--target", "knives", *words, "-o", "b.csv")
+    assert alone.code == 0, alone.err
+    assert (files / "a.csv").read_text() == (files / "b.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["books.csv"], "Name a file to label after those with labels"),
+        (["-", "-"], "Only one of the files can be standard input"),
+        (["books.csv", "--domain", "verdict", "--target", "best"], "has no domain 'best'; it has 'bad', 'good'"),
+        (["books.csv", "--domain", "place", "--target", "x"], "books.csv has no column 'place'"),
+        (["books.csv", "plain.npz", "--target", "knives.csv"], "several sources need files with named columns"),
+    ],
+)
+def test_sources_that_cannot_be_told_are_refused(adrem: Command, files: Path, words: list[str], message: str) -> None:
+    np.savez(files / "plain.npz", x=np.eye(4), y=np.array([0, 1, 0, 1]))
+    outcome = adrem("adapt", *words, "--label", "verdict", "-o", "labels.csv")
+    assert outcome.code in (1, 2)
+    assert message in " ".join(outcome.err.split())
+
+
+def test_scores_recall_and_confusions_are_told_alike(adrem: Command, files: Path) -> None:
+    knives = pl.read_csv(files / "knives.csv")
+    knives.with_columns(verdict=pl.when(pl.int_range(50) < 10).then(pl.lit("")).otherwise("verdict")).write_csv(
+        files / "some.csv"
+    )
+    words = ["books.csv", "some.csv", "--label", "verdict", "--target-label", "verdict", "--members", "1", "--force"]
+    words += ["-o", "labels.csv", "--report", "page.html"]
+    told = adrem("adapt", *words).err
+    summary = json.loads(adrem("adapt", *words, "--json").out)
+    scores, page = summary["scores"], (files / "page.html").read_text()
+    assert (scores["rows"], scores["unlabelled"]) == (40, 10)
+    assert "10 of the rows have no label for scoring" in told
+    assert "10 rows have no true label" in page
+    shown = f"{100 * scores['balanced_accuracy']['adapted']:.1f}"
+    assert f"Balanced accuracy: {shown} %" in told
+    assert f"{shown}\N{NO-BREAK SPACE}%" in page
+    assert sum(sum(own["labelled"]) for own in scores["classes"]) == 40
+    assert summary["estimated_accuracy"]["low"] > 0
+    assert "estimated accuracy" in page
+    confidence = pl.read_csv(files / "labels.csv")["confidence"].to_numpy()
+    np.testing.assert_array_equal(confidence, confidence.round(2))
+
+
+def test_page_without_samples_has_no_row_of_the_data(adrem: Command, files: Path) -> None:
+    words = ["books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "1", "-o", "labels.csv"]
+    assert adrem("adapt", *words, "--report", "page.html", "--no-samples", "--no-estimate").code == 0
+    page = (files / "page.html").read_text()
+    assert "Single rows are not shown" in page
+    assert not re.search(r"(source|target)\d", page)
+    assert adrem("adapt", *words, "--report", "page.html", "--no-estimate", "--force").code == 0
+    assert re.search(r"target\d", (files / "page.html").read_text())

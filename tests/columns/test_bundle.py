@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from adrem import AdREM, load, save
 from adrem.columns import FileTable, make_pair
 from adrem.columns.bundle import load_bundle, save_bundle
-from adrem.columns.labelling import adapt_pair, make_rows
+from adrem.columns.labelling import adapt_pair, label_rows, make_rows
 from adrem.exceptions import UnreadableModelError
 from adrem.persistence.models import HEADER
 
@@ -52,7 +53,8 @@ def test_bundle_round_trip_keeps_the_predictions(path: Path) -> None:
     rows, _ = make_rows(bundle, table("more", 2))
     np.testing.assert_array_equal(bundle.model.predict_proba(rows), model.predict_proba(rows))
     assert bundle.about == {"label": "kind"}
-    assert bundle.source_coef.shape == (1, model.n_features_in_)
+    assert bundle.baseline.predict(rows).shape == (30,)
+    assert bundle.baseline.coef_.shape == (1, 1, model.n_features_in_)
 
 
 def test_format_2_bundle_still_loads() -> None:
@@ -74,7 +76,7 @@ def test_load_bundle_rejects_model_without_columns(path: Path) -> None:
     [
         (lambda _, a: a.update(bundle_scales=-a["bundle_scales"]), "do not fit together"),
         (lambda _, a: a.update(bundle_scales=a["bundle_scales"][:-1]), "do not fit together|damaged"),
-        (lambda _, a: a.update(bundle_source_coef=a["bundle_source_coef"] * np.nan), "do not fit together"),
+        (lambda _, a: a.update(bundle_baseline_coef_=a["bundle_baseline_coef_"] * np.nan), "do not fit together"),
         (lambda _, a: a.update(bundle_more=np.zeros(1)), "damaged"),
         (lambda _, a: a.pop("bundle_centres"), "damaged"),
         (lambda h, _: h["bundle"].update(more=1), "damaged"),
@@ -86,3 +88,14 @@ def test_damaged_bundle_is_rejected(path: Path, change: Any, message: str) -> No
     rewrite(path, change)
     with pytest.raises(UnreadableModelError, match=message):
         load_bundle(path)
+
+
+def test_classifier_of_the_source_may_be_what_is_saved(path: Path) -> None:
+    bundle = load_bundle(path)
+    rows, _ = make_rows(bundle, table("more", 2))
+    save_bundle(replace(bundle, model=bundle.baseline), path)
+    again = load_bundle(path)
+    assert again.model is again.baseline
+    labels = label_rows(again, rows)
+    np.testing.assert_array_equal(labels.label, bundle.baseline.predict(rows))
+    assert not labels.changed.any()

@@ -3,10 +3,11 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from adrem.columns.kinds import infer_kinds
+from adrem.columns.kinds import Wishes, infer_kinds
 from adrem.exceptions import ParameterError
 
 N = 60
@@ -48,16 +49,18 @@ def test_roles_have_reasons_and_can_be_overridden() -> None:
     [sku, _] = infer_kinds(source, target).shared
     assert sku.reason == "60 distinct values in 60 rows"
     assert not sku.is_learnt
-    [sku, _] = infer_kinds(source, target, text=["sku"]).shared
+    [sku, _] = infer_kinds(source, target, Wishes(text=["sku"])).shared
     assert (sku.kind, sku.reason) == ("text", "as requested")
-    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files; both have \['sku', 'n'\]"):
-        infer_kinds(source, target, text=["title"])
+    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files\. Its columns: 'sku', 'n'"):
+        infer_kinds(source, target, Wishes(text=["title"]))
 
 
 def test_columns_of_one_file_only_are_listed() -> None:
     source, target = frames(n=range(0, 2 * N, 2))
     columns = infer_kinds(
-        source.with_columns(label=pl.lit("a"), more=pl.lit(1)), target.with_columns(other=pl.lit(1)), left_out=["label"]
+        source.with_columns(label=pl.lit("a"), more=pl.lit(1)),
+        target.with_columns(other=pl.lit(1)),
+        Wishes(left_out=["label"]),
     )
     assert (columns.only_source, columns.only_target) == (["more"], ["other"])
 
@@ -69,13 +72,21 @@ def test_columns_of_one_file_only_are_listed() -> None:
         [f"2020-01-{1 + k % 28:02d}" for k in range(N)],
         [f"{1 + k % 28}/12/2021" for k in range(N)],
         [f"2020-01-{1 + k % 28:02d}T10:00:00Z" for k in range(N)],
+        [f"1/{1 + k % 28}/21" for k in range(N)],
+        [f"January {1 + k % 28}, 2006" for k in range(N)],
+        [f"Tue, {1 + k % 28} Sep 2006 10:00" for k in range(N)],
+        [f"{1 + k % 28}-Mar-99" for k in range(N)],
+        [f"202103{1 + k % 28:02d}" for k in range(N)],
     ],
 )
-def test_date_columns_are_rejected_with_hint(values: Any) -> None:
+def test_dates_are_left_out_or_become_days(values: Any) -> None:
     source, target = frames(when=values, n=range(0, 2 * N, 2))
-    with pytest.raises(ParameterError, match=r"Column 'when' holds dates.*turn them into numbers.*left_out"):
-        infer_kinds(source, target)
-    assert infer_kinds(source, target, left_out=["when"]).of_kind("number") == ["n"]
+    [when, _] = infer_kinds(source, target).shared
+    assert (when.kind, when.is_learnt) == ("date", False)
+    [when, _] = infer_kinds(source, target, Wishes(numeric=["when"])).shared
+    assert when.kind == "number"
+    days = when.numbers(source["when"]).to_numpy()
+    assert np.isin(np.diff(days[:28]), [1.0]).all()
 
 
 def test_tables_without_usable_columns_are_rejected() -> None:
@@ -97,7 +108,7 @@ def test_numeric_strings_with_few_exceptions_are_numbers() -> None:
     written = [f"{k}.5" for k in range(N - 3)] + ["NA", " 7 ", "unknown"]
     source, target = frames(a=written, b=[str(k % 4) for k in range(N)])
     a, b = infer_kinds(source, target).shared
-    assert (a.kind, a.reason) == ("number", "1 value(s) that are not numbers")
+    assert (a.kind, a.reason) == ("number", "1 value(s) that are not numbers ('unknown')")
     assert (b.kind, b.reason) == ("number", "numbers")
 
 
@@ -121,7 +132,6 @@ def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
             [f"{k % 5}.5 cm" if k < N // 2 else f"{k % 5}.5" for k in range(N)],
             "numbers in only one file",
         ),
-        ([f"{'north' if k < N // 2 else 'south'} {k % 3}" for k in range(N)], "share none of its values"),
         ([f"north {k % 3}" for k in range(N)], ""),
     ],
 )
@@ -131,3 +141,58 @@ def test_ambiguous_categories_carry_a_doubt(values: list[str], doubt: str) -> No
     assert width.kind == "category"
     assert bool(width.doubt) == bool(doubt)
     assert doubt in width.doubt
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("customer_id", [7 * k % 61 for k in range(1, N + 1)], "identifier"),
+        ("customerID", [7 * k % 61 for k in range(1, N + 1)], "identifier"),
+        ("account", [100_000 + 13 * k for k in range(N)], "identifier"),
+        ("salary", [20_000 + 7919 * k % 30_011 for k in range(N)], "number"),
+        ("solid", [7 * k % 61 for k in range(1, N + 1)], "number"),
+    ],
+)
+def test_hidden_identifiers_are_found(name: str, values: list[int], kind: str) -> None:
+    [column] = infer_kinds(*frames(**{name: values, "n": range(0, 2 * N, 2)})).shared[:1]
+    assert column.kind == kind
+
+
+def test_categories_without_common_values_are_identifiers() -> None:
+    source = pl.DataFrame({"sku": [f"A{k // 2}" for k in range(200)], "n": range(0, 400, 2)})
+    [sku, _] = infer_kinds(source, source.with_columns(sku=pl.col("sku").str.replace("A", "B"))).shared
+    assert (sku.kind, sku.reason) == ("identifier", "none of its 200 values is common in both files")
+
+
+@pytest.mark.parametrize(
+    ("wishes", "kind"), [(Wishes(categorical=["n"]), "category"), (Wishes(numeric=["n"]), "number")]
+)
+def test_named_columns_are_what_they_were_named(wishes: Wishes, kind: str) -> None:
+    [column] = infer_kinds(*frames(n=range(N)), wishes).shared
+    assert column.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        (Wishes(numeric=["city"]), "Column 'city' has no numbers"),
+        (Wishes(numeric=["n"], categorical=["n"]), "named as two kinds"),
+        (Wishes(categorical=["town"]), r"'town' is not in both files\. Its columns"),
+        (Wishes(numeric=["ciy"]), r"Did you mean 'city'\?"),
+    ],
+)
+def test_names_that_cannot_be_followed_are_refused(wishes: Wishes, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        infer_kinds(*frames(city=["Ghent", "Rome"] * (N // 2), n=range(0, 2 * N, 2)), wishes)
+
+
+def test_names_of_one_file_are_no_text() -> None:
+    source = pl.DataFrame({"product": [f"the little blue thing {k // 2}" for k in range(200)]})
+    target = pl.DataFrame({"product": [f"a very sharp knife {k // 2}" for k in range(200)]})
+    n = pl.Series("n", range(0, 400, 2))
+    [product, _] = infer_kinds(source.with_columns(n), target.with_columns(n)).shared
+    assert product.kind == "identifier"
+    [product, _] = infer_kinds(
+        source.with_columns(n), pl.concat([target, source[:1]]).with_columns(n.append(n[:1]))
+    ).shared
+    assert product.kind == "text"

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from adrem.columns import FileTable, make_pair, read_file
-from adrem.columns.pair import describe_columns
+from adrem.columns.names import describe_columns
 from adrem.exceptions import ParameterError
 from adrem.preprocessing import JointStdScaler, transform_pair
 
@@ -35,7 +35,7 @@ def test_make_pair_reports_notes() -> None:
     text = "\n".join(pair.notes)
     for said in (
         "10 row(s) of a.csv without a label were left out",
-        "column 'label' of b.csv is not used; name it as the label of the target for scoring",
+        "column 'label' of b.csv is not used; target_label uses it to score",
         "column 'sku' is left out: identifier",
         "numbers: 'price'",
         "categories: 'kind'",
@@ -50,7 +50,7 @@ def test_target_labels_are_used_only_for_scoring() -> None:
     plain = make_pair(table(SOURCE), table(TARGET), label="label")
     scored = make_pair(table(SOURCE), table(TARGET), label="label", target_label="label")
     assert scored.truth is not None
-    np.testing.assert_array_equal(scored.X_target.toarray(), plain.X_target.toarray())
+    np.testing.assert_array_equal(scored.X_target, plain.X_target)
     assert "label" not in "".join(scored.feature_names)
 
 
@@ -125,3 +125,17 @@ def test_label_resembling_missing_value_is_noted(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("size\n1\n2\n3\n4\n")
     pair = make_pair(read_file(str(tmp_path / "a.csv")), read_file(str(tmp_path / "b.csv")), label="kind")
     assert any("if it marks missing labels, empty these cells" in note for note in pair.notes)
+
+
+def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(f"{7 * k % 31}.5\t{(5 * k + 3) % 29}\t{k % 2}" for k in range(30)))
+    with pytest.raises(ParameterError, match=r"no column 'kind'.*Is its first line no header\? header names"):
+        make_pair(*[read_file(str(tmp_path / "a.csv"))] * 2, label="kind")
+    named = [read_file(str(tmp_path / "a.csv"), header=False)] * 2
+    assert make_pair(*named, label="column_3").feature_names == ["column_1", "column_2", "(constant)"]
+    (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
+    with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
+        read_file(str(tmp_path / "b.csv"))
+    (tmp_path / "c.csv").write_text("a b c\n1 2 3\n")
+    with pytest.raises(ParameterError, match="Are its columns separated by spaces"):
+        make_pair(*[read_file(str(tmp_path / "c.csv"))] * 2, label="kind")

@@ -25,7 +25,22 @@ LARGEST_WEIGHT = 1e250
 def read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     """Read the rows of X as scikit-learn does, as floats, dense or CSR."""
     check_indices(X, "X")
+    check_not_text(X, "X")
     return canonical(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES), "X")
+
+
+def check_not_text(X: Any, name: str) -> None:
+    """Raise an error for rows that are texts, which names the ways to turn them into numbers."""
+    first = next(iter(X), None) if isinstance(X, (list, tuple)) and len(X) else None
+    column = getattr(X, "ndim", 0) == 1 and np.asarray(X).dtype.kind in "OUT"
+    if column and len(X):
+        first = np.asarray(X).ravel()[0]
+    if isinstance(first, str):
+        raise InvalidDataError(
+            f"{name} holds texts, not rows of numbers. Count their words: fit a CountVectorizer of scikit-learn to the "
+            "texts of both domains, and pass what it makes of each. docs/text.md shows it. `adrem adapt` and "
+            "adrem.columns do so for files."
+        )
 
 
 def _column_names(X: Any) -> list[Any]:
@@ -46,6 +61,7 @@ def read_target(estimator: Any, X: Any, X_target: Any) -> Matrix:
     expected = _column_names(X)
     _check_columns(expected, _column_names(X_target))
     check_indices(X_target, "X_target")
+    check_not_text(X_target, "X_target")
     try:
         rows = check_array(
             match_columns(expected or None, X_target),

@@ -7,6 +7,7 @@ from adrem.baselines.flda import FLDA
 from adrem.baselines.gfk import GFK
 from adrem.baselines.scl import SCL
 from adrem.baselines.source import SourceOnly
+from adrem.baselines.source_cv import SourceOnlyCV
 from adrem.baselines.spl import SPL
 from adrem.baselines.subspace_alignment import SubspaceAlignment
 from adrem.baselines.tca import TCA
@@ -25,5 +26,6 @@ __all__ = [
     "ImportanceWeighting",
     "SoftEM",
     "SourceOnly",
+    "SourceOnlyCV",
     "SubspaceAlignment",
 ]

@@ -11,14 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
+from adrem.cli.judging import wants_estimate
 from adrem.cli.models import PRIORS, make_model, priors_by_label
 from adrem.cli.outputs import (
     AsJson,
     Force,
     Identifier,
     Keep,
+    NoHeader,
     Output,
     check_outputs,
     columns_beside,
@@ -27,12 +30,14 @@ from adrem.cli.outputs import (
     write_labels,
 )
 from adrem.cli.pages import check_pages, make_file_page
-from adrem.cli.parameters import verdict_with_options, warning_with_options
-from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, stage
+from adrem.cli.parameters import verdict_with_options, warning_with_options, with_options
+from adrem.cli.places import read_places
+from adrem.cli.shared import names_in, say, say_wrapped, stage
 from adrem.registry import COMMAND_LINE_METHODS
 
 if TYPE_CHECKING:
     from adrem.columns import FileTable, Pair
+    from adrem.columns.bundle import Bundle
     from adrem.diagnostics.diagnosis import Examination
 
 
@@ -61,19 +66,32 @@ def _as_text(value: Any) -> Any:
 
 
 def adapt(
-    source: Annotated[str, typer.Argument(help="The labelled table, or - for standard input.")],
-    target: Annotated[str, typer.Argument(help="The table to label, or -.")],
+    tables: Annotated[
+        list[str],
+        typer.Argument(metavar="TABLE", help="The labelled tables, and the one to label; - is standard input."),
+    ],
     output: Output,
-    label: Annotated[str | None, typer.Option(help="Column of SOURCE with the labels.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The table to label; all others are sources. With --domain: a value of it.")
+    ] = None,
+    domain: Annotated[str | None, typer.Option(help="Column that names the source of each row.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the source with the labels.")] = None,
     identifier: Identifier = None,
     keep: Keep = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
     text: Annotated[str | None, typer.Option(help="Text columns, separated by commas (default: detected).")] = None,
-    target_label: Annotated[str | None, typer.Option(help="Column of TARGET with labels, only for scoring.")] = None,
+    numeric: Annotated[str | None, typer.Option(help="Columns of numbers or dates (default: detected).")] = None,
+    categorical: Annotated[str | None, typer.Option(help="Columns of categories (default: detected).")] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Values that mean missing, such as -9,? (default: detected; none: empty cells).")
+    ] = None,
+    no_header: NoHeader = False,
+    target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
-        str | None, typer.Option(help="Class shares in TARGET: auto, uniform, source, estimate, or a=0.8,b=0.2.")
+        str | None,
+        typer.Option(help="Class shares in the target: auto (the default), uniform, source, estimate, or a=0.8,b=0.2."),
     ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
@@ -82,58 +100,82 @@ def adapt(
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the model, to be used by `adrem predict`.")] = None,
     report: Annotated[Path | None, typer.Option(help="File for a report, HTML.")] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the accuracy: about twice the time.")] = False,
+    estimate: Annotated[
+        bool | None, typer.Option("--estimate/--no-estimate", help="Estimate the accuracy (default: for a report).")
+    ] = None,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Keep single rows of the data out of the report.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
     config: Annotated[
         Path | None, typer.Option(callback=_read_config, is_eager=True, help="Options from a TOML file.")
     ] = None,
 ) -> None:
-    """Label TARGET with a model trained on SOURCE, which has labels.
+    """Label a table with a model trained on one or several others, which have labels.
 
     \b
     adrem adapt books.csv kitchen.csv --label stars -o labels.csv
     adrem adapt old.csv new.csv --label kind -o labels.csv --report page.html
     adrem adapt old.parquet new.parquet --label kind --save m.adrem -o new.csv
+    adrem adapt a.csv b.csv c.csv --target d.csv --label kind -o d_labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     del config  # its options are already the defaults of the others
-    if source == target == STANDARD:
-        raise typer.BadParameter("Only one of the two can be standard input.", param_hint="TARGET")
+    wanted = read_places(tables, target, domain)
     outputs = {"--output": output, "--save": save, "--report": report}
-    check_outputs(outputs, force=force, as_json=as_json, inputs=(source, target))
+    check_outputs(outputs, force=force, as_json=as_json, inputs=wanted.files)
     given = {"loss": loss, "class_prior": prior, "n_estimators": members, "n_iter": iterations, "C": penalty}
     model = make_model(method, given, seed=seed, jobs=jobs)
     if report is not None:
         check_pages()
     from adrem import __version__
-    from adrem.columns import make_pair, read_file
+    from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
     from adrem.columns.labelling import adapt_pair, label_rows
+    from adrem.diagnostics.scores import contradiction
 
-    with stage(f"Reading {source} and {target}"):
-        tables = read_file(source), read_file(target)
-        beside = columns_beside(tables[1], identifier, keep)
+    with stage(f"Reading {' and '.join(wanted.files)}"):
+        sources, both = wanted.read(header=not no_header)
+        beside = columns_beside(both[1], identifier, keep)
         pair = make_pair(
-            *tables,
+            *both,
             label=label,
             target_label=target_label,
             text=names_in(text, "--text"),
-            left_out=[*([identifier] if identifier else []), *names_in(drop, "--drop")],
+            numeric=names_in(numeric, "--numeric"),
+            categorical=names_in(categorical, "--categorical"),
+            missing=None if missing is None else names_in(missing, "--missing"),
+            left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
         )
-    _check_and_tell(pair, tables, estimate)
-    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(tables)}
+    estimated = wants_estimate(pair, estimate, report is not None)
+    _tell(pair, sources, both[1])
+    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
     if prior not in (None, *PRIORS):
         model.set_params(class_prior=priors_by_label(model.class_prior, pair.y_source))
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
     labels = label_rows(bundle, pair.X_target)
-    summary = {**summarize(labels, pair.truth, bundle.model.classes_.tolist()), **choices, **_judge(examined, estimate)}
+    classes = bundle.model.classes_
+    summary = {
+        **summarize(labels, pair.truth, classes.tolist(), adapted=classes[examined.after]),
+        **choices,
+        **_tell_baseline(bundle),
+        **_judge(examined, estimated),
+    }
+    summary["contradicted"] = contradiction(examined.verdict.choice, examined.score(pair.truth))
     page = None
     if report is not None:
         with stage("Writing the report"):
             page = make_file_page(
-                pair, examined, bundle, identifier, accuracy=summary.get("accuracy"), command=_command(), warned=warned
+                pair,
+                examined,
+                bundle,
+                identifier,
+                summary=summary,
+                command=_command(),
+                warned=warned,
+                samples=not no_samples,
             )
     # Files are written only once everything is computed.
     if page is not None and report is not None:
@@ -141,27 +183,29 @@ def adapt(
     if save is not None:
         save_bundle(bundle, save)
     write_labels(labels, beside, output)
-    places = {"saved": None if save is None else str(save), "report": None if report is None else str(report)}
-    tell_summary(summary, {"output": output, **places, **about}, as_json)
+    places = {"output": output, "saved": save and str(save), "report": report and str(report)}
+    tell_summary(summary, {**places, **about}, as_json)
 
 
-def _check_and_tell(pair: Pair, tables: tuple[FileTable, FileTable], estimate: bool) -> None:
-    """Check that there are enough rows for an estimate, and print what was read."""
-    from adrem.diagnostics.accuracy import check_rows
-
-    if estimate:
-        check_rows(pair.y_source, pair.X_target.shape[0])
-    say(f"Source {tables[0].name}: {len(pair.y_source)} labelled rows.")
-    say(f"Target {tables[1].name}: {tables[1].n_rows} rows.")
+def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:
+    """Print what was read."""
+    if len(sources) == 1:
+        say(f"Source {sources[0].name}: {len(pair.y_source)} labelled rows.")
+    else:
+        say(f"{len(sources)} sources: {len(pair.y_source)} labelled rows.")
+    if pair.sources is not None:
+        say(f"Rows of each source: {', '.join(map(str, np.bincount(pair.sources)))}.")
+    say(f"Target {target.name}: {target.n_rows} rows.")
     for note in pair.notes:
-        say_wrapped(f"- {note}")
+        say_wrapped(f"- {with_options(note)}")
 
 
-def _origins(tables: tuple[FileTable, FileTable]) -> dict[str, Any]:
-    return {
-        side: {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
-        for side, table in zip(("source", "target"), tables, strict=True)
-    }
+def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+    def origin(table: FileTable) -> dict[str, Any]:
+        return {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
+
+    found: dict[str, Any] = {side: origin(table) for side, table in zip(("source", "target"), both, strict=True)}
+    return found if len(sources) == 1 else {**found, "sources": [origin(table) for table in sources]}
 
 
 def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:
@@ -181,15 +225,29 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     """Print and return what the method chose or estimated."""
     for line in model.findings():
         say_wrapped(f"- {line}")
-    if not (hasattr(model, "kinds_") or prior == "estimate"):
+    if not hasattr(model, "class_prior_"):
         return {}
     shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
     choices: dict[str, Any] = {"class_prior": shares}
     if hasattr(model, "kinds_"):
-        choices |= {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
-    else:
-        say_wrapped(f"- estimated class shares: {', '.join(f'{name} {share:.2f}' for name, share in shares.items())}")
+        return choices | {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
+    if prior in (None, "uniform"):
+        say_wrapped("- class shares: assumed equal; --prior sets them")
+        return choices
+    origin = {"estimate": "estimated", "source": "as in the source"}.get(prior, "as given")
+    listed = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
+    say_wrapped(f"- class shares: {origin}, {listed}")
     return choices
+
+
+def _tell_baseline(bundle: Bundle) -> dict[str, Any]:
+    """Print and return which classifier of the source the labels are compared with, and whose labels are written."""
+    baseline = bundle.baseline
+    accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
+    at_home = "" if accuracy is None else f", accuracy at home {accuracy:.2f}"
+    say_wrapped(f"- source only: {baseline.chosen_}{at_home}")
+    handed_out = "source" if bundle.model is baseline else "adapted"
+    return {"handed_out": handed_out, "baseline": {"chosen": baseline.chosen_, "cv_accuracy": baseline.cv_accuracy_}}
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from adrem.cli import adapt, bench, datasets, demo, predict
 from adrem.cli.interrupt import stop
-from adrem.cli.parameters import parameters_as_options
+from adrem.cli.parameters import error_with_options, parameters_as_options
 
 
 class Commands(TyperGroup):
@@ -69,7 +69,7 @@ def run() -> None:
             raise
         name = type(error).__name__
         if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
-            _fail(str(error) or name, 1)
+            _fail(error_with_options(error) or name, 1)
         _fail(f"unexpected {name}: {error}. --debug shows where.", 1)
 
 

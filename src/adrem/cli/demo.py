@@ -46,14 +46,14 @@ def demo(
         rows = np.full(len(y_target), True) if digit == "all" else y_target == digit
         shares = [100 * float(np.mean((labels == y_target)[rows])) for labels in (before, after)]
         typer.echo(f"{digit:>8} {shares[0]:10.1f} % {shares[1]:7.1f} %")
-    accuracy = {"source": float(np.mean(before == y_target)), "adapted": float(np.mean(after == y_target))}
     about = About(
         title="Digits through another camera",
         source_name="clean digits",
         target_name="digits through a poor camera",
         command="adrem demo",
         facts={"seed": 0, "C": f"{model.C_:g}", "parameters": parameters(model)},
-        accuracy=accuracy,
+        scores=examined.score(y_target),
+        baseline=examined.baseline.chosen_,
     )
     labels = {"source": y_source.tolist(), "target": after.tolist()}
     make_page(diagnosis, labels, about).save(page)

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 LABEL_FILE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 MAX_NAMES = 5  # names listed in a line
 COUNTS_WIDTH = 24  # terminal columns of the counts beside a label
+MAX_CONFUSED, MAX_NAME, RECALL_WIDTH = 8, 12, 34  # classes, their names and the columns beside a table of confusions
 
 Output = Annotated[str, typer.Option("--output", "-o", help="File for the labels: csv, tsv, jsonl, parquet, or -.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Keep = Annotated[str | None, typer.Option(help="Columns to copy into the file of labels, separated by commas.")]
 Identifier = Annotated[str | None, typer.Option("--id", help="Column that identifies the rows; written first.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="Tables of text have no header: column_1, column_2, ...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON to standard output.")]
 
 
@@ -98,7 +101,7 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
 
     from adrem.files.atomic import written_whole
 
-    columns = {"label": labels.label, "confidence": labels.confidence, "source_label": labels.source_label}
+    columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
     frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
     clash = [name for name in beside.columns if name in frame.columns]
     frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
@@ -118,37 +121,70 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
         file.write(buffer.getvalue())
 
 
-def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
-    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values."""
+def summarize(labels: Labels, truth: Any, classes: list[Any], adapted: Any = None) -> dict[str, Any]:
+    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values.
+
+    `adapted` are the adapted labels; they are not those that are written where the source alone seems better.
+    """
+    from adrem.diagnostics.scores import score_labels
+
+    adapted = labels.label if adapted is None else adapted
     summary: dict[str, Any] = {
         "rows": len(labels.label),
         "classes": {
-            str(c): {"adapted": int((labels.label == c).sum()), "source": int((labels.source_label == c).sum())}
+            str(c): {"adapted": int((adapted == c).sum()), "source": int((labels.source_label == c).sum())}
             for c in classes
         },
-        "changed": int(labels.changed.sum()),
+        "changed": int((adapted != labels.source_label).sum()),
         "mean_confidence": float(labels.confidence.mean()),
     }
-    if truth is not None:
-        as_text = truth.astype(str)
-        summary["accuracy"] = {
-            "adapted": float((labels.label.astype(str) == as_text).mean()),
-            "source": float((labels.source_label.astype(str) == as_text).mean()),
-        }
-        unknown = sorted(set(as_text.tolist()) - {str(c) for c in classes})
-        if unknown:
-            n_unknown = int(sum((as_text == name).sum() for name in unknown))
-            summary["unknown_labels"] = {"rows": n_unknown, "labels": unknown[:MAX_NAMES]}
+    scores = None if truth is None else score_labels(labels.source_label, adapted, truth, classes)
+    if scores is not None:
+        summary["accuracy"] = asdict(scores.accuracy)
+        summary["scores"] = scores.to_dict()
+        if scores.unknown:
+            unknown = {"rows": sum(scores.unknown.values()), "labels": sorted(scores.unknown)[:MAX_NAMES]}
+            summary["unknown_labels"] = unknown
     return summary
 
 
-def _tell_accuracy(summary: dict[str, Any]) -> None:
-    if "accuracy" in summary:
-        adapted, plain = summary["accuracy"]["adapted"], summary["accuracy"]["source"]
-        say(f"Accuracy: {100 * adapted:.1f} % adapted, {100 * plain:.1f} % by the source alone.")
-    if "estimated_accuracy" in summary:
-        low, value, high = (100 * summary["estimated_accuracy"][name] for name in ("low", "accuracy", "high"))
-        say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+def _tell_scores(summary: dict[str, Any]) -> None:
+    """Print the accuracies, the recall of each class and the confusions."""
+    scores = summary["scores"]
+    if scores["unlabelled"]:
+        say(f"{scores['unlabelled']} of the rows have no label for scoring: they count neither as right nor as wrong.")
+    for title, name in (("Accuracy", "accuracy"), ("Balanced accuracy", "balanced_accuracy")):
+        own = scores[name]
+        say(f"{title}: {100 * own['adapted']:.1f} % adapted, {100 * own['source']:.1f} % by the source alone.")
+    classes = scores["classes"]
+    width = min(max(5, *(len(own["label"]) for own in classes)), MAX_NAME)
+    if len(classes) > MAX_CONFUSED or width + RECALL_WIDTH + len(classes) * (width + 1) > terminal_width():
+        return
+    names = [without_middle(own["label"], width) for own in classes]
+    say(f"\n{'truth':<{width}} {'rows':>6} {'recall, source':>15} {'adapted':>8}  adapted as")
+    say(f"{'':<{width + RECALL_WIDTH}}{' '.join(f'{name:>{width}}' for name in names)}")
+    for name, own in zip(names, classes, strict=True):
+        recall = [f"{100 * share:.1f} %" if share is not None else "" for share in own["recall"].values()]
+        counts = " ".join(f"{count:>{width}}" for count in own["labelled"])
+        say(f"{name:<{width}} {own['rows']:>6} {recall[0]:>15} {recall[1]:>8}  {counts}")
+
+
+def _tell_verdict(summary: dict[str, Any]) -> None:
+    """Print the verdict with its reasons, and what is to be said of labels for scoring."""
+    if "unknown_labels" in summary:
+        unknown = summary["unknown_labels"]
+        say_wrapped(
+            f"! {unknown['rows']} of the labels for scoring are not in the source: {', '.join(unknown['labels'])}"
+        )
+    if "verdict" in summary:
+        lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
+        if summary["verdict"]["choice"] == "source":
+            chosen = summary["baseline"]["chosen"]
+            lines = [f"{lines[0]} The labels that are written, and the model that is saved, are its own ({chosen})."]
+        if summary.get("contradicted"):
+            lines.append(f"! {summary['contradicted']}")
+        for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
+            say_wrapped(line)
 
 
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
@@ -161,18 +197,12 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     for name, counts in summary["classes"].items():
         say(f"{without_middle(name, width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
     say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
-    _tell_accuracy(summary)
-    if "unknown_labels" in summary:
-        unknown = summary["unknown_labels"]
-        say_wrapped(
-            f"! {unknown['rows']} of the labels for scoring are not in the source: {', '.join(unknown['labels'])}"
-        )
-    if "verdict" in summary:
-        lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
-        if summary["verdict"]["choice"] == "source":
-            lines = [f"{lines[0]} They are in the column source_label."]
-        for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
-            say_wrapped(line)
+    if "scores" in summary:
+        _tell_scores(summary)
+    if "estimated_accuracy" in summary:
+        low, value, high = (100 * summary["estimated_accuracy"][name] for name in ("low", "accuracy", "high"))
+        say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+    _tell_verdict(summary)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):
         if about.get(name) not in (None, STANDARD):
             say(f"{title}: {about[name]}")

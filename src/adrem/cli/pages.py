@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from adrem.cli.parameters import verdict_with_options
+from adrem.cli.parameters import verdict_with_options, with_options
 
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
@@ -27,19 +27,20 @@ def make_file_page(
     bundle: Bundle,
     identifier: str | None,
     *,
-    accuracy: dict[str, float] | None,
+    summary: dict[str, Any],
     command: str,
     warned: list[str],
+    samples: bool = True,
 ) -> Report:
-    """Return the report about two files."""
+    """Return the report about two files; without `samples`, it has no single row of them."""
     from pathlib import Path
 
     from adrem.columns.labelling import RowTexts
     from adrem.reports import About, make_page
 
-    model, origin = bundle.model, bundle.about
+    model, origin = examined.model, bundle.about
     texts: list[RowTexts | None] = [None, None]
-    if pair.frames is not None and pair.recipe is not None:
+    if samples and pair.frames is not None and pair.recipe is not None:
         texts = [RowTexts(frame, pair.recipe, identifier) for frame in pair.frames]
     names = [Path(origin[side]["name"]).name for side in ("source", "target")]
     about = About(
@@ -56,8 +57,12 @@ def make_file_page(
             "parameters": parameters(model),
             **{f"sha256 of {origin[side]['name']}": origin[side]["sha256"] for side in ("source", "target")},
         },
-        notes=pair.notes,
-        accuracy=accuracy,
+        notes=[with_options(note) for note in pair.notes],
+        scores=examined.score(pair.truth),
+        estimate=summary.get("estimated_accuracy"),
+        handed_out=summary["handed_out"],
+        baseline=bundle.baseline.chosen_,
+        samples=samples,
         warnings=warned,
     )
     labels: dict[str, list[Any]] = {

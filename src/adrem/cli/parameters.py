@@ -28,6 +28,12 @@ PARAMETER_OPTIONS = {
     "label": "--label",
     "target_label": "--target-label",
     "text": "--text",
+    "numeric": "--numeric",
+    "categorical": "--categorical",
+    "missing": "--missing",
+    "domain": "--domain",
+    "target": "--target",
+    "header": "--no-header",
     "left_out": "--drop",
     "beside": "--id, --keep",
 }
@@ -42,7 +48,12 @@ def parameters_as_options() -> Iterator[None]:
         option = PARAMETER_OPTIONS.get(error.parameter)
         if option is None:
             raise
-        raise typer.BadParameter(str(error), param_hint=option) from error
+        raise typer.BadParameter(error_with_options(error), param_hint=option) from error
+
+
+def error_with_options(error: Exception) -> str:
+    """Return the text of an error with options in place of the parameters that it names."""
+    return with_options(error.args[0]) if error.args and isinstance(error.args[0], str) else str(error)
 
 
 def with_options(text: str) -> str:

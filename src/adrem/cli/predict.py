@@ -25,6 +25,7 @@ def predict(
     identifier: outputs.Identifier = None,
     keep: outputs.Keep = None,
     target_label: Annotated[str | None, typer.Option(help="Column with labels, only for scoring.")] = None,
+    no_header: outputs.NoHeader = False,
     force: outputs.Force = False,
     as_json: outputs.AsJson = False,
 ) -> None:
@@ -42,7 +43,7 @@ def predict(
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
-        table = read_file(new)
+        table = read_file(new, header=not no_header)
         beside = outputs.columns_beside(table, identifier, keep)
         truth = table.labels
         if target_label is not None and table.frame is not None:
@@ -57,7 +58,7 @@ def predict(
 
 def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None, ...]) -> None:
     """Print how the columns of a table differ from those that the model was trained on."""
-    from adrem.columns.pair import some_names
+    from adrem.columns.names import some_names
 
     if report.missing_columns:
         missing = some_names(report.missing_columns)
@@ -101,6 +102,10 @@ def explain(
             ("gained by adapting", own.gained),
         ):
             text = f"  {title}: {', '.join(features) or 'nothing'}"
+            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+        if own.columns:
+            effects = (f"{e.column} {e.per_deviation:+.2g} for {e.deviation:.3g} more" for e in own.columns)
+            text = f"  columns in their own units: {', '.join(effects)}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 

@@ -10,23 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.baselines import SourceOnly
 from adrem.columns.recipe import Recipe
 from adrem.exceptions import UnreadableModelError
 from adrem.persistence.checks import is_numbers
-from adrem.persistence.content import DO_NOT_FIT
+from adrem.persistence.content import DO_NOT_FIT, Arrays, pack, rebuild
 from adrem.persistence.models import Extra, read_model, write_model
+
+BASELINE = "baseline"  # prefix of the arrays of the classifier of the source
 
 
 @dataclass(frozen=True)
 class Bundle:
     """A model, the classifier of the source alone, and the recipe that makes rows from a table.
 
-    `recipe` is None for files of numbers, whose rows are divided by `scales`. `about` is the origin of the model.
+    The model labels rows. It is the `baseline` itself where adapting seems to have made the labels worse. `recipe` is
+    None for files of numbers, whose rows are divided by `scales`. `about` is the origin of the model.
     """
 
     model: Any
-    source_coef: NDArray[Any]
-    source_intercept: NDArray[Any]
+    baseline: Any
     recipe: Recipe | None
     scales: NDArray[np.float64]
     about: dict[str, Any]
@@ -35,10 +38,10 @@ class Bundle:
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     """Write a bundle to a file, from which `adrem.load` reads the model alone."""
     recipe = bundle.recipe
-    values = {"recipe": None if recipe is None else recipe.to_dict(), "about": bundle.about}
+    header, own = (None, {}) if bundle.baseline is bundle.model else pack(bundle.baseline)
+    values = {"recipe": None if recipe is None else recipe.to_dict(), "about": bundle.about, "baseline": header}
     arrays = {
-        "source_coef": bundle.source_coef,
-        "source_intercept": bundle.source_intercept,
+        **{f"{BASELINE}_{name}": array for name, array in own.items()},
         "scales": bundle.scales,
         "centres": np.zeros(0) if recipe is None else recipe.centres,
     }
@@ -54,25 +57,41 @@ def load_bundle(path: str | os.PathLike[str], *, trusted_modules: Collection[str
                 f"{os.fspath(path)} holds a model without columns, as adrem.save writes it: read it with adrem.load, "
                 "or write it with its columns, by save_bundle."
             )
-        return _make_bundle(model, **extra.values, **extra.arrays)
+        values, arrays = dict(extra.values), dict(extra.arrays)
+        baseline = _take_baseline(model, values, arrays)
+        return _make_bundle(model, baseline, **values, **arrays)
 
     return read_model(path, make, trusted_modules=trusted_modules)
 
 
+def _take_baseline(model: Any, values: dict[str, Any], arrays: Arrays) -> Any:
+    """Take the classifier of the source out of what a file holds."""
+    if "baseline" not in values:
+        return _linear_baseline(model, arrays.pop("source_coef"), arrays.pop("source_intercept"))
+    header, prefix = values.pop("baseline"), f"{BASELINE}_"
+    own = {name.removeprefix(prefix): arrays.pop(name) for name in list(arrays) if name.startswith(prefix)}
+    return model if header is None and not own else rebuild(header, own, ())
+
+
+def _linear_baseline(model: Any, coef: NDArray[Any], intercept: NDArray[Any]) -> SourceOnly:
+    """Return the classifier of the source in a file of an earlier version."""
+    n_features = model.n_features_in_
+    if not (is_numbers(coef, (model.coef_.shape[1], n_features)) and is_numbers(intercept, (len(coef),))):
+        raise UnreadableModelError(DO_NOT_FIT)
+    baseline = SourceOnly()
+    baseline.classes_, baseline.n_features_in_ = model.classes_, n_features
+    baseline.coef_, baseline.intercept_ = coef[None], intercept[None]
+    return baseline
+
+
 def _make_bundle(
-    model: Any,
-    recipe: Any,
-    about: Any,
-    source_coef: NDArray[Any],
-    source_intercept: NDArray[Any],
-    scales: NDArray[Any],
-    centres: NDArray[Any],
+    model: Any, baseline: Any, recipe: Any, about: Any, scales: NDArray[Any], centres: NDArray[Any]
 ) -> Bundle:
     n_features = model.n_features_in_
     made = None if recipe is None else Recipe.from_dict(recipe, scales, centres)
     fits = (
-        is_numbers(source_coef, (model.coef_.shape[1], n_features))
-        and is_numbers(source_intercept, (len(source_coef),))
+        baseline.n_features_in_ == n_features
+        and np.array_equal(baseline.classes_, model.classes_)
         and is_numbers(scales, (n_features,))
         and is_numbers(centres, (None,))
         and bool(np.all(scales > 0))
@@ -80,4 +99,4 @@ def _make_bundle(
     )
     if not fits:
         raise UnreadableModelError(DO_NOT_FIT)
-    return Bundle(model, source_coef, source_intercept, made, scales, dict(about))
+    return Bundle(model, baseline, made, scales, dict(about))

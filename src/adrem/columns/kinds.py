@@ -2,43 +2,90 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from adrem.columns.names import describe_columns, some_names
+from adrem.columns.values import as_days, as_numbers, as_strings, date_format
 from adrem.exceptions import InvalidDataError, ParameterError
+from adrem.runtime.notices import NamingText
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-Kind = Literal["number", "text", "category", "identifier", "constant"]
+Kind = Literal["number", "text", "category", "date", "identifier", "constant", "left out"]
 LEARNT: tuple[Kind, ...] = ("number", "text", "category")
 # A column of strings is text if its values have at least this many words on average.
 TEXT_WORDS = 4.0
+# Short texts are names if less than this part of them is distinct in a file, with enough rows to tell.
+NAME_WORDS, NAMES_REPEAT, LEAST_NAMES = 20.0, 0.98, 100
 # Otherwise it is an identifier if more than MOST of its values are distinct in both files, and there are more than FEW.
 MOST = 0.9
 FEW = 20
-DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
+# Numbers that grow from row to row, all with so many digits, are identifiers too.
+MIN_DIGITS = 4
+IDENTIFIER = re.compile(r"(?:^|[_\-\s.])(?i:id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$")
+# Of more than this many categories, only those are kept that are in both files and in at least so many rows.
+MANY_VALUES, LEAST_ROWS = 40, 5
 # Amounts with a unit, or numbers in another notation.
 AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[A-Z]{3})?\s*$"
 NUMBER_HINT = "; if they are numbers, write them as 1234.5"
 SAMPLE = 10_000
-# Strings that mean a missing value.
-MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-"]
+MOST_STRAYS = 3  # strings among numbers that are listed
+REQUESTED = "as requested"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The columns that were named: as text, numbers or categories, or to be left out."""
+
+    text: Collection[str] = ()
+    numeric: Collection[str] = ()
+    categorical: Collection[str] = ()
+    left_out: Collection[str] = ()
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each named column."""
+        return {
+            **dict.fromkeys(self.text, "text"),
+            **dict.fromkeys(self.numeric, "number"),
+            **dict.fromkeys(self.categorical, "category"),
+        }
+
+    def check(self, shared: list[str]) -> None:
+        """Raise an error for a column that is not in both tables, or has two kinds."""
+        seen: set[str] = set()
+        for parameter, names in (("text", self.text), ("numeric", self.numeric), ("categorical", self.categorical)):
+            for name in names:
+                if name not in shared:
+                    raise ParameterError(
+                        f"Column {name!r} is not in both files. {describe_columns(shared, name)}", parameter
+                    )
+                if name in seen:
+                    raise ParameterError(f"Column {name!r} is named as two kinds: choose one.", parameter)
+            seen |= {*names}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its kind, the reason, and a doubt if there is one."""
+    """A column: its name, its kind, the reason, and a doubt if there is one; the format of its dates."""
 
     name: str
     kind: Kind
     reason: str
     doubt: str = ""
+    dates: str | None = None
 
     @property
     def is_learnt(self) -> bool:
         return self.kind in LEARNT
+
+    def numbers(self, series: Series) -> Series:
+        """Return the numbers of the column in a table, for dates their days."""
+        return as_numbers(series) if self.dates is None else as_days(series, self.dates)
 
 
 @dataclass(frozen=True)
@@ -53,32 +100,54 @@ class Columns:
         return [column.name for column in self.shared if column.kind == kind]
 
 
-def infer_kinds(
-    source: DataFrame, target: DataFrame, *, text: Collection[str] = (), left_out: Collection[str] = ()
-) -> Columns:
-    """Decide the kind of each shared column; those in `text` are text, those in `left_out` are ignored."""
+def infer_kinds(source: DataFrame, target: DataFrame, wishes: Wishes | None = None) -> Columns:
+    """Decide the kind of each shared column; those that were named are what they were named."""
+    wishes = wishes or Wishes()
     shared = [name for name in source.columns if name in target.columns]
-    for name in text:
-        if name not in shared:
-            raise ParameterError(f"Column {name!r} is not in both files; both have {shared}.", "text")
-    names = [name for name in shared if name not in left_out]
+    wishes.check(shared)
     columns = [
-        Column(name, "text", "as requested") if name in text else _kind_of(source[name], target[name]) for name in names
+        _as_requested(source[name], target[name], wishes.kinds[name])
+        if name in wishes.kinds
+        else _kind_of(source[name], target[name])
+        for name in shared
+        if name not in wishes.left_out
     ]
-    if not any(column.is_learnt for column in columns):
-        raise InvalidDataError(
-            "\n  ".join(
-                [
-                    f"There is no column to learn from. The source has {source.columns}, the target {target.columns}.",
-                    *(f"{column.name!r} is {column.kind}: {column.reason}." for column in columns),
-                ]
-            )
+    check_learnt(columns, source, target)
+    return Columns(columns, _only(source, target, wishes.left_out), _only(target, source, wishes.left_out))
+
+
+def check_learnt(columns: list[Column], source: DataFrame, target: DataFrame) -> None:
+    """Raise an error if there is no column to learn from."""
+    if any(column.is_learnt for column in columns):
+        return
+    names = [some_names(frame.columns) for frame in (source, target)]
+    raise InvalidDataError(
+        "\n  ".join(
+            [
+                f"There is no column to learn from. The source has {names[0]}, the target {names[1]}.",
+                *(f"{column.name!r} is {column.kind}: {column.reason}." for column in columns),
+            ]
         )
-    return Columns(columns, _only(source, target, left_out), _only(target, source, left_out))
+    )
 
 
 def _only(frame: DataFrame, other: DataFrame, left_out: Collection[str]) -> list[str]:
     return [name for name in frame.columns if name not in other.columns and name not in left_out]
+
+
+def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
+    name = source.name
+    if kind != "number":
+        return Column(name, kind, REQUESTED)
+    _check_type(source, target)
+    strings, dates = [as_strings(series).drop_nulls() for series in (source, target)], _dates_of(source, target)
+    column = Column(name, "number", "numbers" if dates is None else "days since 1970", dates=dates or None)
+    if dates == "":
+        raise ParameterError(f"Column {name!r} holds dates of more than one form: write them as 2021-12-31.", "numeric")
+    numbers = [column.numbers(series) for series in (source, target)]
+    if not sum(own.count() for own in numbers):
+        raise ParameterError(f"Column {name!r} has no numbers: leave it out of those named.", "numeric")
+    return replace(column, reason=_with_strays(column.reason, strings, numbers))
 
 
 def _kind_of(source: Series, target: Series) -> Column:
@@ -88,46 +157,85 @@ def _kind_of(source: Series, target: Series) -> Column:
     n_values = sum(map(len, values))
     if not n_values:
         return Column(name, "constant", "no values")
+    if _dates_of(source, target) is not None:
+        return Column(name, "date", "dates, which are turned into days if they are named as numbers")
     numbers = [as_numbers(series) for series in (source, target)]
-    n_numbers = sum(len(series) - series.null_count() for series in numbers)
+    n_numbers = sum(series.count() for series in numbers)
     if n_numbers > MOST * n_values:
-        return _kind_of_numbers(name, numbers, n_values - n_numbers)
+        return _kind_of_numbers(name, numbers, values)
     column = _kind_of_strings(name, values)
     return replace(column, doubt=_doubt(numbers, values, column)) if column.kind == "category" else column
 
 
 def _check_type(source: Series, target: Series) -> None:
-    """Raise an error for columns of dates, lists, structures or bytes."""
+    """Raise an error for columns of lists, structures or bytes."""
     import polars as pl
 
     types = [series.dtype for series in (source, target) if series.null_count() < series.len()]
-    if any(kind.is_temporal() for kind in types):
-        raise _dates(source.name)
     if any(kind.is_nested() or kind == pl.Binary for kind in types):
         raise ParameterError(
-            f"Column {source.name!r} holds {types[0]}: flatten it, or name it in left_out.", "left_out"
+            NamingText(
+                "Column {name!r} holds {form}: flatten it, or name it in {left_out}.", name=source.name, form=types[0]
+            ),
+            "left_out",
         )
 
 
-def _kind_of_numbers(name: str, numbers: list[Series], n_others: int) -> Column:
+def _dates_of(source: Series, target: Series) -> str | None:
+    """Return the format of a column of dates, "" for dates without a format or of several; None for others."""
     import polars as pl
 
-    if pl.concat(numbers).drop_nulls().n_unique() < 2:
+    filled = [series for series in (source, target) if series.null_count() < series.len()]
+    if any(series.dtype.is_temporal() for series in filled):
+        return "%Y-%m-%d" if all(series.dtype in (pl.Date, pl.Datetime) for series in filled) else ""
+    strings = pl.concat([as_strings(series).drop_nulls() for series in filled]) if filled else pl.Series([""])
+    return date_format(strings.gather_every(max(1, len(strings) // SAMPLE)), MOST)
+
+
+def _kind_of_numbers(name: str, numbers: list[Series], values: list[Series]) -> Column:
+    import polars as pl
+
+    known = pl.concat(numbers).drop_nulls()
+    if known.n_unique() < 2:
         return Column(name, "constant", "one value")
     if all(map(_counts_rows, numbers)):
         return Column(name, "identifier", "row numbers")
-    return Column(name, "number", f"{n_others} value(s) that are not numbers" if n_others else "numbers")
+    if all(_are_identifiers(name, own.drop_nulls()) for own in numbers):
+        return Column(name, "identifier", f"{known.n_unique()} distinct whole numbers in {len(known)} rows")
+    return Column(name, "number", _with_strays("numbers", values, numbers))
+
+
+def _with_strays(reason: str, values: list[Series], numbers: list[Series]) -> str:
+    """Return the reason, or how many cells are not numbers, and which."""
+    import polars as pl
+
+    n_others = sum(map(len, values)) - sum(series.count() for series in numbers)
+    if n_others <= 0:
+        return reason
+    strings = pl.concat(values)
+    strays = strings.filter(as_numbers(strings).is_null()).unique(maintain_order=True).to_list()
+    listed = ", ".join(repr(stray if len(stray) <= FEW else f"{stray[:FEW]}...") for stray in strays[:MOST_STRAYS])
+    more = ", ..." if len(strays) > MOST_STRAYS else ""
+    return f"{n_others} value(s) that are not numbers ({listed}{more})"
+
+
+def _are_identifiers(name: str, numbers: Series) -> bool:
+    """Return whether numbers look like identifiers: by the name of the column, or by their form and order."""
+    whole = len(numbers) > FEW and bool((numbers == numbers.round()).all())
+    if not whole or numbers.n_unique() <= MOST * len(numbers):
+        return False
+    digits = numbers.abs().cast(int).cast(str).str.len_bytes()
+    numbered = digits.n_unique() == 1 and digits[0] >= MIN_DIGITS and bool((numbers.diff().slice(1) > 0).all())
+    return numbered or IDENTIFIER.search(name.strip()) is not None
 
 
 def _doubt(numbers: list[Series], values: list[Series], column: Column) -> str:
     """Return why a column of categories may be something else."""
-    shares = [(own.len() - own.null_count()) / max(1, len(given)) for own, given in zip(numbers, values, strict=True)]
+    shares = [own.count() / max(1, len(given)) for own, given in zip(numbers, values, strict=True)]
     if max(shares) > MOST and min(shares) <= MOST and all(map(len, values)):
         return "has numbers in only one file: write them as 1234.5 in both"
     if NUMBER_HINT in column.reason:
         return "looks like numbers in another notation: write them as 1234.5"
-    if all(map(len, values)) and set(values[0].unique()).isdisjoint(values[1].unique()):
-        return "the two files share none of its values"
     return ""
 
 
@@ -136,46 +244,63 @@ def _counts_rows(numbers: Series) -> bool:
     return len(numbers) > FEW and bool((numbers.diff().slice(1) == 1).all(ignore_nulls=False))
 
 
-def as_strings(series: Series) -> Series:
-    """Convert to strings; those that mean a missing value become null."""
-    import polars as pl
-
-    strings = series.cast(pl.String)
-    return strings.set(strings.str.strip_chars().is_in(MISSING), None)
-
-
-def as_numbers(series: Series) -> Series:
-    """Convert to finite numbers; other values become null."""
-    import polars as pl
-
-    numbers = series if series.dtype != pl.String else series.str.strip_chars()
-    numbers = numbers.cast(pl.Float64, strict=False)
-    return numbers.set(~numbers.is_finite(), None)
-
-
 def _kind_of_strings(name: str, of_files: list[Series]) -> Column:
     import polars as pl
 
     values = pl.concat(of_files)
     sample = values.gather_every(max(1, len(values) // SAMPLE))
-    if int(sample.str.contains(DATE).sum()) > MOST * len(sample):
-        raise _dates(name)
     n_distinct = values.n_unique()
     if n_distinct < 2:
         return Column(name, "constant", "one value")
     words = int(sample.str.count_matches(r"\S+").sum()) / len(sample)
     if words >= TEXT_WORDS:
-        return Column(name, "text", f"{words:.0f} words a row")
+        return _kind_of_text(name, of_files, words)
     numeric = n_distinct > FEW and int(sample.str.contains(AMOUNT).sum()) > MOST * len(sample)
     hint = NUMBER_HINT if numeric else ""
     if n_distinct > FEW and all(series.n_unique() > MOST * len(series) for series in of_files if len(series)):
         return Column(name, "identifier", f"{n_distinct} distinct values in {len(values)} rows{hint}")
+    if n_distinct > MANY_VALUES and all(map(len, of_files)):
+        n_kept = len(common_values(of_files))
+        if not n_kept:
+            return Column(name, "identifier", f"none of its {n_distinct} values is common in both files{hint}")
+        return Column(
+            name, "category", f"{n_distinct} distinct values, of which {n_kept} are common in both files{hint}"
+        )
     return Column(name, "category", f"{n_distinct} distinct values{hint}")
 
 
-def _dates(name: str) -> ParameterError:
-    return ParameterError(
-        f"Column {name!r} holds dates, which can't be learnt from: turn them into numbers (a year, an age in days), "
-        "or name the column in left_out.",
-        "left_out",
+def _kind_of_text(name: str, of_files: list[Series], words: float) -> Column:
+    if _are_names(of_files, words):
+        return Column(name, "identifier", "names that repeat, and none of them is in both files")
+    return Column(name, "text", f"{words:.0f} words a row")
+
+
+def _are_names(of_files: list[Series], words: float) -> bool:
+    """Return whether short texts are names, such as those of products: they repeat, and no name is in both files.
+
+    Their words tell little about other names, and many of them tell the files apart.
+    """
+    repeat = any(own.n_unique() < NAMES_REPEAT * len(own) for own in of_files)
+    if words > NAME_WORDS or not repeat or min(map(len, of_files)) < LEAST_NAMES:
+        return False
+    return set(of_files[0].unique()).isdisjoint(of_files[1].unique())
+
+
+def common_values(of_files: list[Series]) -> list[str]:
+    """Return the values of a column that are in both files and in enough rows; of few values, all."""
+    import polars as pl
+
+    counts = pl.concat(of_files).drop_nulls().rename("value").value_counts()
+    if counts.height <= MANY_VALUES or not all(own.count() for own in of_files):
+        return sorted(counts["value"].to_list())
+    in_all = set.intersection(*(set(own.drop_nulls().to_list()) for own in of_files))
+    frequent = counts.filter(pl.col("count") >= LEAST_ROWS)["value"].to_list()
+    return sorted(in_all.intersection(frequent))
+
+
+def date_note(name: str) -> str:
+    """Return what was done with a column of dates."""
+    return NamingText(
+        "column {name!r} is left out: dates; name it in {numeric} to use them as days, or turn them into numbers",
+        name=name,
     )

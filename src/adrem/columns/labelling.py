@@ -16,6 +16,7 @@ from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe
 from adrem.diagnostics.diagnosis import Examination, examine
 from adrem.exceptions import InvalidDataError
+from adrem.machines.tables import stack
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
@@ -39,21 +40,27 @@ class Labels:
 
 
 def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, Examination]:
-    """Fit a model to a pair, and compare it with the source classifier."""
-    model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+    """Fit a model to a pair, and compare it with the classifier of the source, which is kept where it seems better."""
+    _fit(model, pair)
     examined = examine(model, pair.X_source, pair.y_source, pair.X_target, pair.feature_names)
-    plain = examined.plain
-    return Bundle(model, plain.coef, plain.intercept, pair.recipe, pair.scales, about), examined
+    handed_out = examined.baseline if examined.verdict.choice == "source" else model
+    return Bundle(handed_out, examined.baseline, pair.recipe, pair.scales, about), examined
+
+
+def _fit(model: Any, pair: Pair) -> None:
+    if pair.sources is None:
+        model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+        return
+    n_target = pair.X_target.shape[0]
+    domain = np.concatenate([pair.sources, np.full(n_target, -1)])
+    y = np.concatenate([pair.y_source, np.repeat(pair.y_source[:1], n_target)])  # the labels of the target are not read
+    model.fit(stack([pair.X_source, pair.X_target]), y, sample_domain=domain)
 
 
 def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
     """Label rows that were made and scaled for the model."""
-    from adrem.machines import decide
-
     model: DomainClassifier = bundle.model
-    label = model.predict(rows)
-    scores = np.asarray(rows @ bundle.source_coef.T) + bundle.source_intercept
-    return Labels(label, model.confidence_rows(rows), model.classes_[decide(scores)])
+    return Labels(model.predict(rows), model.confidence_rows(rows), bundle.baseline.predict(rows))
 
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]:

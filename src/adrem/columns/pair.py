@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.columns.kinds import MISSING, Columns, infer_kinds
+from adrem.columns.codes import find_codes
+from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
+from adrem.columns.learning import make_recipe
+from adrem.columns.names import describe_columns, with_header_hint
+from adrem.columns.notes import describe
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import ColumnFindings, Recipe, make_recipe
+from adrem.columns.recipe import Recipe
+from adrem.columns.suspects import leave_out_suspects
+from adrem.columns.values import MISSING, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.svmlight import align_columns
 from adrem.files.tables import Table
 from adrem.preprocessing import JointStdScaler
+from adrem.runtime.notices import NamingText
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
-
-MOST_NAMES = 5  # in a note
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Pair:
         The two tables.
     source_places : ndarray of shape (n_source,) or None, default=None
         The positions of the rows in the source's file.
+    sources : ndarray of shape (n_source,) or None, default=None
+        The source of each row, if there are several.
     """
 
     X_source: Matrix
@@ -60,6 +66,7 @@ class Pair:
     notes: list[str] = field(default_factory=list)
     frames: tuple[DataFrame, DataFrame] | None = None
     source_places: NDArray[np.intp] | None = None
+    sources: NDArray[np.intp] | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -76,7 +83,10 @@ def make_pair(
     label: str | None = None,
     target_label: str | None = None,
     text: Collection[str] = (),
+    numeric: Collection[str] = (),
+    categorical: Collection[str] = (),
     left_out: Collection[str] = (),
+    missing: Collection[str] | None = None,
 ) -> Pair:
     """Make a source and a target from two tables.
 
@@ -88,10 +98,14 @@ def make_pair(
         The column of the source with the labels; required for tables with columns.
     target_label : str, default=None
         The column of the target with its labels, only for scoring.
-    text : collection of str, default=()
-        Columns to treat as text.
+    text, numeric, categorical : collection of str, default=()
+        Columns to treat as text, as numbers (dates become days), or as categories. They are used even if they tell the
+        two files apart or give the label away.
     left_out : collection of str, default=()
         Columns to ignore.
+    missing : collection of str or None, default=None
+        Values that mark a missing value in any column. By default numbers such as -9 and 999 do if no other value is
+        near them; ``["none"]`` turns this off. Empty cells and words such as NA always do.
 
     Returns
     -------
@@ -135,7 +149,12 @@ def make_pair(
                 "label" if label is not None else "target_label",
             )
         return _pair_of_numbers(source, target)
-    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, text, left_out)
+    if label is None:
+        raise ParameterError(
+            with_header_hint(f"Which column of {source.name} holds the labels?", source.frame.columns), "label"
+        )
+    wishes = Wishes(text, numeric, categorical, left_out)
+    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing)
 
 
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
@@ -168,33 +187,51 @@ def _pair_of_columns(
     frame: DataFrame,
     target: FileTable,
     other: DataFrame,
-    label: str | None,
+    label: str,
     target_label: str | None,
-    text: Collection[str],
-    left_out: Collection[str],
+    wishes: Wishes,
+    missing: Collection[str] | None,
 ) -> Pair:
-    if label is None:
-        raise ParameterError(
-            f"Which column of {source.name} holds the labels? {describe_columns(frame.columns)}", "label"
-        )
-    select(source, [label], "label")
-    select(target, [target_label] if target_label else [], "target_label")
-    unknown = [name for name in left_out if name not in frame.columns and name not in other.columns]
-    if unknown:
-        raise ParameterError(
-            f"Neither file has a column {unknown[0]!r}. {describe_columns(frame.columns, unknown[0])}", "left_out"
-        )
+    answers = _check_names(source, target, label, target_label, wishes)
     frame, y, places = _labelled_rows(source, frame, label)
-    columns = infer_kinds(
-        frame, other, text=text, left_out={label, *left_out, *([target_label] if target_label else [])}
-    )
-    recipe, X_source, X_target, findings = make_recipe(columns, frame, other)
+    wishes = replace(wishes, left_out={*wishes.left_out, *answers})
+    shared = [name for name in frame.columns if name in other.columns and name not in {*wishes.left_out, *wishes.text}]
+    codes = find_codes(frame, other, shared, missing)
+    clean = without_codes(frame, codes), without_codes(other, codes)
+    columns = infer_kinds(*clean, wishes)
+    columns = leave_out_suspects(columns, *clean, y, (source.name, target.name), {*wishes.kinds})
+    check_learnt(columns.shared, *clean)
+    recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes)
     truth = None if target_label is None else as_labels(other[target_label])
     notes = _notes_on_labels(source, y)
     if label in other.columns and target_label is None:
-        notes.append(f"column {label!r} of {target.name} is not used; name it as the label of the target for scoring")
-    notes += describe(columns, recipe, findings, source, target)
-    return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places)
+        notes.append(
+            NamingText(
+                "column {name!r} of {file} is not used; {target_label} uses it to score", name=label, file=target.name
+            )
+        )
+    notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {})
+    sources = None if source.sources is None else source.sources[places]
+    return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
+
+
+def _check_names(
+    source: FileTable, target: FileTable, label: str, target_label: str | None, wishes: Wishes
+) -> set[str]:
+    """Raise an error for columns that are not there; return those with labels."""
+    select(source, [label], "label")
+    select(target, [target_label] if target_label else [], "target_label")
+    names = {*_columns(source), *_columns(target)}
+    for name in wishes.left_out:
+        if name not in names:
+            raise ParameterError(
+                f"Neither file has a column {name!r}. {describe_columns(_columns(source), name)}", "left_out"
+            )
+    return {label, *([target_label] if target_label else [])}
+
+
+def _columns(table: FileTable) -> list[str]:
+    return [] if table.frame is None else table.frame.columns
 
 
 def _labelled_rows(source: FileTable, frame: DataFrame, label: str) -> tuple[DataFrame, NDArray[Any], NDArray[np.intp]]:
@@ -241,60 +278,6 @@ def _problem_of_labels(labels: NDArray[Any]) -> str | None:
     return None
 
 
-def describe(
-    columns: Columns, recipe: Recipe, findings: ColumnFindings, source: FileTable, target: FileTable
-) -> list[str]:
-    """Describe how the columns were used."""
-    notes = []
-    for column in columns.shared:
-        if not column.is_learnt:
-            notes.append(f"column {column.name!r} is left out: {column.kind}, {column.reason}")
-        elif column.kind == "text":
-            notes.append(f"column {column.name!r} is text ({column.reason}): {len(recipe.terms[column.name])} terms")
-        elif column.doubt:
-            notes.append(f"column {column.name!r} is treated as categories, but {column.doubt}")
-    for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
-        if names:
-            notes.append(f"{kind}: {some_names(names)}")
-    for table, names in ((source, columns.only_source), (target, columns.only_target)):
-        if names:
-            notes.append(f"only in {table.name}, left out: {some_names(names)}")
-    return notes + _look_alikes(columns) + _gaps(columns, recipe, findings)
-
-
-def _look_alikes(columns: Columns) -> list[str]:
-    """Return notes on columns of the two files whose names differ only by case and spaces."""
-    others = {_plain(name): name for name in columns.only_target}
-    return [
-        f"{name!r} and {others[_plain(name)]!r} look alike: use one name in both files"
-        for name in columns.only_source
-        if _plain(name) in others
-    ][:MOST_NAMES]
-
-
-def _gaps(columns: Columns, recipe: Recipe, findings: ColumnFindings) -> list[str]:
-    """Describe which values were missing, and how they were filled."""
-    notes = [f"{count} text(s) of {name!r} have no word" for name, count in findings.without_words.items()]
-    for name, count in list(findings.filled.items())[:MOST_NAMES]:
-        value = recipe.numbers[name]
-        notes.append(f"{count} missing value(s) of {name!r} were filled with the median {value:g}, and marked")
-    if len(findings.filled) > MOST_NAMES:
-        notes.append(f"and those of {len(findings.filled) - MOST_NAMES} more columns")
-    odd = [column for column in columns.shared if column.kind == "number" and column.reason != "numbers"]
-    return notes + [f"column {column.name!r} has {column.reason}: treated as missing" for column in odd[:MOST_NAMES]]
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
-
-
-def some_names(names: list[str]) -> str:
-    """Join names; list only the first of many."""
-    return ", ".join(map(repr, names[:MOST_NAMES])) + (
-        f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    )
-
-
 def select(table: FileTable, names: Collection[str], parameter: str) -> DataFrame:
     """Return columns of a table without duplicates; errors name the `parameter` that lists them."""
     import polars as pl
@@ -307,14 +290,6 @@ def select(table: FileTable, names: Collection[str], parameter: str) -> DataFram
     missing = [column for column in names if column not in frame.columns]
     if missing:
         raise ParameterError(
-            f"{table.name} has no column {missing[0]!r}. {describe_columns(frame.columns, missing[0])}", parameter
+            with_header_hint(f"{table.name} has no column {missing[0]!r}.", frame.columns, missing[0]), parameter
         )
     return frame.select(list(dict.fromkeys(names)))
-
-
-def describe_columns(names: Sequence[str], wanted: str = "") -> str:
-    """Return the columns that the user may have meant, the most similar name first."""
-    close = get_close_matches(wanted, names, 1)
-    first = ", ".join(map(repr, names[:MOST_NAMES]))
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{f'Did you mean {close[0]!r}? ' if close else ''}Its columns: {first}{more}."

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -47,6 +48,8 @@ class FileTable:
         The rows, if the file has no named columns.
     labels : ndarray of shape (n_rows,) or None, default=None
         Their labels.
+    sources : ndarray of shape (n_rows,) or None, default=None
+        The position of the source of each row, if it is a table of several.
     """
 
     name: str
@@ -54,6 +57,7 @@ class FileTable:
     frame: DataFrame | None = None
     rows: Matrix | None = None
     labels: NDArray[Any] | None = None
+    sources: NDArray[np.intp] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -62,7 +66,7 @@ class FileTable:
         return 0 if table is None else int(table.shape[0])
 
 
-def read_file(path: str, form: str | None = None) -> FileTable:
+def read_file(path: str, form: str | None = None, *, header: bool = True) -> FileTable:
     """Read a table from a file, or from standard input if the path is ``-``.
 
     Values of text files stay strings, so that ``007`` is kept. `make_pair` decides which columns are numbers.
@@ -73,6 +77,8 @@ def read_file(path: str, form: str | None = None) -> FileTable:
         The file. The format is detected from its suffix, or from its content if the suffix is unknown.
     form : {"csv", "tsv", "jsonl", "parquet", "npz", "svmlight"}, default=None
         The format, if it is not detected.
+    header : bool, default=True
+        Whether the first line of a csv or tsv file names the columns. Otherwise they are column_1, column_2 and so on.
 
     Returns
     -------
@@ -115,7 +121,7 @@ def read_file(path: str, form: str | None = None) -> FileTable:
     if form in _NUMBERS:
         table = _NUMBERS[form](content, name)
         return FileTable(name, checksum, rows=table.X, labels=table.y)
-    frame = _FRAMES[form](content, name)
+    frame = _FRAMES[form](content, name, header)
     if not frame.height:
         raise InvalidDataError(f"{name} has a header but no rows.")
     return FileTable(name, checksum, frame=frame)
@@ -163,11 +169,11 @@ def _form_by_content(content: bytes) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-_FRAMES: dict[str, Callable[[bytes, str], DataFrame]] = {
-    "csv": read_text,
-    "tsv": lambda content, name: read_text(content, name, "\t"),
-    "jsonl": read_json_lines,
-    "parquet": read_parquet,
+_FRAMES: dict[str, Callable[[bytes, str, bool], DataFrame]] = {
+    "csv": lambda content, name, header: read_text(content, name, header=header),
+    "tsv": lambda content, name, header: read_text(content, name, "\t", header=header),
+    "jsonl": lambda content, name, _: read_json_lines(content, name),
+    "parquet": lambda content, name, _: read_parquet(content, name),
 }
 _NUMBERS: dict[str, Callable[[bytes, str], Table]] = {"npz": read_npz, "svmlight": read_svmlight}
 FORMATS = (*_FRAMES, *_NUMBERS)

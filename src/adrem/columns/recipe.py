@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,32 +10,36 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from adrem.columns.kinds import Columns, as_numbers, as_strings
-from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.preprocessing import JointStdScaler
+from adrem.columns.intervals import find_intervals, interval_names
+from adrem.columns.names import describe_columns, some_names
+from adrem.columns.terms import count_terms
+from adrem.columns.values import as_days, as_numbers, as_strings, without_codes
+from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame
-    from sklearn.feature_extraction.text import CountVectorizer
 
-WORD = r"(?u)\b\w+\b"
-NGRAM_RANGE = (1, 2)  # words and pairs of words, as in the paper's reviews
-MANY_TERMS = 2_000_000  # above this number, terms of a single row are dropped
 ABSENT = "(missing)"
-LARGEST_NUMBER = 1e100  # its square is computed
+OTHER = "(other)"
+# Rows without text are dense if they have at most this many features.
+MAX_DENSE = 1000
 CONSTANT = "(constant)"
 
 
 @dataclass
 class ColumnFindings:
-    """Counts of filled values, unknown categories and texts without known words; missing and new columns."""
+    """Counts of filled values, unknown categories and texts without known words; missing and new columns.
+
+    `unmarked` has the columns whose missing values get no feature of their own, with their shares in the two domains.
+    """
 
     filled: dict[str, int] = field(default_factory=dict)
     unknown_values: dict[str, int] = field(default_factory=dict)
     without_words: dict[str, int] = field(default_factory=dict)
     missing_columns: list[str] = field(default_factory=list)
     new_columns: list[str] = field(default_factory=list)
+    unmarked: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def count_empty(self, name: str, counts: sp.csr_array) -> None:
         """Count the texts of a column without a known word."""
@@ -47,9 +52,10 @@ class ColumnFindings:
 class Recipe:
     """How columns become features: numbers, indicators of missing ones and a constant; categories; terms of text.
 
-    Missing numbers are replaced by the median in ``numbers``. Then ``centres`` are subtracted from numbers and
-    indicators, and every feature is divided by its ``scales``. There is a constant if there are numbers, because these
-    are centred over both domains and the classifier may have no intercept.
+    Cells with a code in ``missing`` are empty. Missing numbers are replaced by the median in ``numbers``. Then
+    ``centres`` are subtracted from numbers and indicators, and every feature is divided by its ``scales``. There is a
+    constant if there are numbers, because these are centred over both domains and the classifier may have no intercept.
+    Beside text, a number becomes the interval that it is in, which is a feature like a word.
 
     Parameters
     ----------
@@ -65,6 +71,12 @@ class Recipe:
         The divisor of every feature.
     centres : ndarray of shape (n_centred,), default=[]
         The means of the first features, those before categories and text.
+    missing : dict of str to list of str, default={}
+        The codes that mark a missing value, by column.
+    dates : dict of str to str, default={}
+        The columns of numbers that are dates, with their format. Their numbers are days.
+    intervals : dict of str to list of float, default={}
+        The columns of numbers beside text, each with the bounds of its intervals.
     """
 
     numbers: dict[str, float]
@@ -73,17 +85,22 @@ class Recipe:
     terms: dict[str, list[str]]
     scales: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     centres: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    dates: dict[str, str] = field(default_factory=dict)
+    intervals: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """The used columns."""
-        return [*self.numbers, *self.categories, *self.terms]
+        return [*self.numbers, *self.intervals, *self.categories, *self.terms]
 
     @property
     def feature_names(self) -> list[str]:
         """A name for every feature."""
-        names = [*self.numbers, *(f"{name} is missing" for name in self.indicated)]
+        names = [*self.numbers, *(f"{name} is missing" for name in self.indicated if name in self.numbers)]
         names += [CONSTANT] if self.numbers else []
+        for name, edges in self.intervals.items():
+            names += [*interval_names(name, edges), *([f"{name} is missing"] if name in self.indicated else [])]
         names += [f"{name} = {value}" for name, values in self.categories.items() for value in values]
         alone = len(self.terms) == 1 and not names
         names += [term if alone else f"{name}: {term}" for name, terms in self.terms.items() for term in terms]
@@ -115,22 +132,31 @@ class Recipe:
             new_columns=[name for name in frame.columns if name not in self.columns],
         )
         if len(findings.missing_columns) == len(self.columns):
-            raise InvalidDataError(f"None of the columns {self.columns} is in the table; it has {frame.columns}.")
-        blocks: list[Matrix] = [self._numbers(frame, findings), self._categories(frame, findings)]
-        for name, terms in self.terms.items():
-            counts = _count_terms(_strings(frame, name), terms)
+            raise InvalidDataError(
+                f"The table has none of the columns of the model, {some_names(self.columns)}. "
+                f"{describe_columns(frame.columns, self.columns[0])}"
+            )
+        frame = without_codes(frame, self.missing)
+        texts = [count_terms(strings_of(frame, name), terms) for name, terms in self.terms.items()]
+        for name, counts in zip(self.terms, texts, strict=True):
             if name in frame.columns:
                 findings.count_empty(name, counts)
-            blocks.append(counts)
-        rows = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
-        return self._scaled(rows), findings
+        return self.scaled(self.joined(frame, texts, findings)), findings
 
-    def _scaled(self, rows: sp.csr_array) -> Matrix:
-        """Centre and divide by the scales; the result is dense if every feature is a number."""
+    def joined(self, frame: DataFrame, texts: list[sp.csr_array], findings: ColumnFindings) -> sp.csr_array:
+        """Return all features side by side, before they are scaled; `texts` has the counts of each column of text."""
+        dense = sp.csr_array(self._numbers(frame, findings))
+        blocks = [dense, self._intervals(frame), self._categories(frame, findings), *texts]
+        return sp.csr_array(sp.hstack(blocks, format="csr"))
+
+    def scaled(self, rows: sp.csr_array) -> Matrix:
+        """Centre and divide by the scales; the result is dense if there is no text and few features."""
         if not self.scales.size:
             return rows
-        if not self.categories and not self.terms:
-            return np.asarray((rows.toarray() - self.centres) / self.scales)
+        if not self.terms and rows.shape[1] <= MAX_DENSE:
+            centres = np.zeros(rows.shape[1])
+            centres[: len(self.centres)] = self.centres
+            return np.asarray((rows.toarray() - centres) / self.scales)
         dense = np.asarray(rows[:, : len(self.centres)].toarray() - self.centres)
         return sp.csr_array(
             sp.hstack([sp.csr_array(dense), rows[:, len(self.centres) :]], format="csr") / self.scales[None, :]
@@ -139,7 +165,7 @@ class Recipe:
     def _numbers(self, frame: DataFrame, findings: ColumnFindings) -> NDArray[np.float64]:
         columns, indicators = [], []
         for name, centre in self.numbers.items():
-            values = _floats(frame, name)
+            values = floats_of(frame, name, self.dates)
             holes = ~np.isfinite(values)
             if holes.any() and name in frame.columns:
                 findings.filled[name] = int(holes.sum())
@@ -149,30 +175,44 @@ class Recipe:
         ones = [np.ones(frame.height)] if columns else []
         return np.stack([*columns, *indicators, *ones], axis=1) if columns else np.zeros((frame.height, 0))
 
+    def _intervals(self, frame: DataFrame) -> sp.csr_array:
+        blocks = [sp.csr_array((frame.height, 0))]
+        for name, edges in self.intervals.items():
+            places = find_intervals(floats_of(frame, name, self.dates), edges)
+            n_places = len(edges) + 1
+            if name in self.indicated:
+                places[places < 0] = n_places
+                n_places += 1
+            blocks.append(_one_hot(places, n_places))
+        return sp.csr_array(sp.hstack(blocks, format="csr"))
+
     def _categories(self, frame: DataFrame, findings: ColumnFindings) -> sp.csr_array:
         blocks = [sp.csr_array((frame.height, 0))]
         for name, known in self.categories.items():
             place = {value: k for k, value in enumerate(known)}
-            values = [ABSENT if value is None else value for value in _strings(frame, name)]
-            positions = np.array([place.get(value, -1) for value in values], dtype=np.int64)
-            unknown = int(np.count_nonzero(positions < 0))
+            values = [ABSENT if value is None else value for value in strings_of(frame, name)]
+            rest = place.get(OTHER, -1)
+            positions = np.array(
+                [place.get(value, -1 if value == ABSENT else rest) for value in values], dtype=np.int64
+            )
+            unknown = sum(1 for value in values if value != ABSENT and value not in place)
             if unknown and name in frame.columns:
                 findings.unknown_values[name] = unknown
-            rows = np.flatnonzero(positions >= 0)
-            shape = (frame.height, len(known))
-            blocks.append(sp.csr_array((np.ones(len(rows)), (rows, positions[rows])), shape=shape))
+            blocks.append(_one_hot(positions, len(known)))
         return sp.csr_array(sp.hstack(blocks, format="csr"))
 
     def is_for(self, n_features: int) -> bool:
         """Return whether the recipe is valid and makes rows with a given number of features."""
-        n_dense = len(self.numbers) + len(self.indicated) + bool(self.numbers)
-        lists = [self.indicated, *self.categories.values(), *self.terms.values()]
+        n_dense = len(self.numbers) + len(set(self.indicated) & set(self.numbers)) + bool(self.numbers)
+        lists: list[list[Any]] = [self.indicated, *self.intervals.values(), *self.categories.values()]
+        lists += self.terms.values()
         return (
             len(self.feature_names) == n_features
             and len(self.centres) == n_dense
-            and set(self.indicated) <= set(self.numbers)
+            and {*self.indicated, *self.dates} <= {*self.numbers, *self.intervals}
             and all(len(set(values)) == len(values) for values in lists)
             and bool(np.isfinite([*self.numbers.values()]).all())
+            and all(np.isfinite(edges).all() and edges == sorted(edges) for edges in self.intervals.values())
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,6 +222,9 @@ class Recipe:
             "indicated": self.indicated,
             "categories": self.categories,
             "terms": self.terms,
+            "missing": self.missing,
+            "dates": self.dates,
+            "intervals": self.intervals,
         }
 
     @classmethod
@@ -194,95 +237,27 @@ class Recipe:
             {str(name): [str(term) for term in terms] for name, terms in parts["terms"].items()},
             scales,
             centres,
+            {str(name): [str(code) for code in codes] for name, codes in parts.get("missing", {}).items()},
+            {str(name): str(form) for name, form in parts.get("dates", {}).items()},
+            {str(name): [float(edge) for edge in edges] for name, edges in parts.get("intervals", {}).items()},
         )
 
 
-def make_recipe(
-    columns: Columns, source: DataFrame, target: DataFrame
-) -> tuple[Recipe, Matrix, Matrix, ColumnFindings]:
-    """Learn a recipe from both tables, and apply it to them; findings are counted over both."""
-    import polars as pl
-
-    frames = (source, target)
-    numbers, indicated = _learn_numbers(columns.of_kind("number"), frames)
-    texts = {n: _learn_terms([*_strings(source, n), *_strings(target, n)]) for n in columns.of_kind("text")}
-    recipe = Recipe(
-        numbers,
-        indicated,
-        {name: _learn_categories(name, frames) for name in columns.of_kind("category")},
-        {name: terms for name, (terms, _) in texts.items()},
-    )
-    both = pl.concat(
-        [pl.DataFrame([as_numbers(f[n]) if n in numbers else as_strings(f[n]) for n in recipe.columns]) for f in frames]
-    )
-    findings = ColumnFindings()
-    for name, (_, counts) in texts.items():
-        findings.count_empty(name, counts)
-    dense = recipe._numbers(both, findings)
-    blocks = [sp.csr_array(dense), recipe._categories(both, findings), *(counts for _, counts in texts.values())]
-    rows = sp.csr_array(sp.hstack(blocks, format="csr"))
-    if not rows.shape[1]:
-        raise InvalidDataError(f"Neither file has a word to learn from in {', '.join(map(repr, texts))}.")
-    recipe.centres = dense.mean(axis=0)
-    recipe.centres[-1:] = 0.0  # the constant is not centred
-    recipe.scales = JointStdScaler().fit(rows).scale_
-    rows = recipe._scaled(rows)
-    return recipe, rows[: source.height], rows[source.height :], findings
+def _one_hot(places: NDArray[np.int64], n_places: int) -> sp.csr_array:
+    """Return a one at each place, and only zeros for negative places."""
+    rows = np.flatnonzero(places >= 0)
+    return sp.csr_array((np.ones(len(rows)), (rows, places[rows])), shape=(len(places), n_places))
 
 
-def _learn_numbers(names: list[str], frames: tuple[DataFrame, DataFrame]) -> tuple[dict[str, float], list[str]]:
-    """Return the median of each column, and the columns with missing values."""
-    numbers, indicated = {}, []
-    for name in names:
-        given = np.concatenate([_floats(frame, name) for frame in frames])
-        known = given[np.isfinite(given)]
-        if np.abs(known).max(initial=0.0) > LARGEST_NUMBER:
-            raise ParameterError(
-                f"Column {name!r} has values beyond {LARGEST_NUMBER:g}: rescale it, or name it in left_out.", "left_out"
-            )
-        numbers[name] = float(np.median(known)) if len(known) else 0.0
-        if len(known) < len(given):
-            indicated.append(name)
-    return numbers, indicated
-
-
-def _learn_categories(name: str, frames: tuple[DataFrame, DataFrame]) -> list[str]:
-    import polars as pl
-
-    values = pl.concat([as_strings(frame[name]) for frame in frames])
-    return sorted(values.fill_null(ABSENT).unique().to_list())
-
-
-def _floats(frame: DataFrame, name: str) -> NDArray[np.float64]:
+def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN for missing ones; dates as days."""
     if name not in frame.columns:
         return np.full(frame.height, np.nan)
-    return as_numbers(frame[name]).fill_null(float("nan")).to_numpy()
+    series = frame[name]
+    numbers = as_days(series, dates[name]) if name in dates and not series.dtype.is_numeric() else as_numbers(series)
+    return numbers.fill_null(float("nan")).to_numpy()
 
 
-def _strings(frame: DataFrame, name: str) -> list[str | None]:
+def strings_of(frame: DataFrame, name: str) -> list[str | None]:
+    """Return a column as strings, None for missing ones."""
     return as_strings(frame[name]).to_list() if name in frame.columns else [None] * frame.height
-
-
-def _vectorizer(**params: Any) -> CountVectorizer:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    return CountVectorizer(ngram_range=NGRAM_RANGE, token_pattern=WORD, dtype=np.float64, **params)
-
-
-def _learn_terms(texts: list[str | None]) -> tuple[list[str], sp.csr_array]:
-    vectorizer = _vectorizer()
-    try:
-        counts = sp.csr_array(vectorizer.fit_transform([text or "" for text in texts]))
-    except ValueError:  # no word anywhere
-        return [], sp.csr_array((len(texts), 0))
-    names = vectorizer.get_feature_names_out()
-    if len(names) > MANY_TERMS:
-        kept = np.flatnonzero(np.bincount(counts.indices, minlength=len(names)) > 1)
-        names, counts = names[kept], sp.csr_array(counts[:, kept])
-    return names.tolist(), counts
-
-
-def _count_terms(texts: list[str | None], terms: list[str]) -> sp.csr_array:
-    if not terms:
-        return sp.csr_array((len(texts), 0))
-    return sp.csr_array(_vectorizer(vocabulary=terms).transform([text or "" for text in texts]))

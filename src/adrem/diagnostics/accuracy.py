@@ -64,8 +64,8 @@ def estimate_accuracy(
 
     Parameters
     ----------
-    model : Committee, AdREM or a baseline
-        A fitted model.
+    model : Committee, AdREM, a baseline, or a pipeline that ends with one
+        A fitted model. The steps of a pipeline before it transform the rows.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows of the fit. Several sources are pooled, and all rows count the same, whatever their weight.
     y_source : array-like of shape (n_source,)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from adrem.base.scoring import by_class
 
+# The weight of a feature that so many rows have is halved.
+DAMPING = 10.0
+
 
 @dataclass(frozen=True)
 class ClassFeatures:
@@ -25,7 +28,7 @@ class ClassFeatures:
     adapted : list of str
         Features of the adapted model.
     gained : list of str
-        Features whose weight grew most by adapting.
+        Features of this class whose weight grew most by adapting.
     """
 
     label: Any
@@ -35,9 +38,16 @@ class ClassFeatures:
 
 
 def class_features(
-    classes: Sequence[Any], names: Sequence[str], before: NDArray[Any], after: NDArray[Any], n: int = 10
+    classes: Sequence[Any],
+    names: Sequence[str],
+    before: NDArray[Any],
+    after: NDArray[Any],
+    n: int = 10,
+    n_rows: NDArray[Any] | None = None,
 ) -> list[ClassFeatures]:
     """Return the n features with the largest weights for each class.
+
+    A feature is gained by the class for which its adapted weight is largest, and only if that weight is positive.
 
     Parameters
     ----------
@@ -51,16 +61,20 @@ def class_features(
         Weights of the adapted members. Their mean, and the weights of the source alone, are normalized to be compared.
     n : int, default=10
         Number of features.
+    n_rows : ndarray of shape (n_features,), default=None
+        Number of rows that have the feature. Weights of rare features are damped, because they are mostly noise.
 
     Returns
     -------
     list of ClassFeatures
         One for each class.
     """
-    old, new = _by_class(before), _by_class(after.mean(axis=0))
+    damping = 1.0 if n_rows is None else n_rows / (n_rows + DAMPING)
+    old, new = (_by_class(weights) * damping for weights in (before, after.mean(axis=0)))
+    gains = np.where((new > 0) & (new == new.max(axis=0)), new - old, 0.0)
     return [
-        ClassFeatures(label, _strongest(own, names, n), _strongest(now, names, n), _strongest(now - own, names, n))
-        for label, own, now in zip(classes, old, new, strict=True)
+        ClassFeatures(label, _strongest(own, names, n), _strongest(now, names, n), _strongest(gain, names, n))
+        for label, own, now, gain in zip(classes, old, new, gains, strict=True)
     ]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
+from adrem.base.pipelines import unwrap
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
@@ -18,11 +22,14 @@ from adrem.diagnostics.evidence import Evidence, gather
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.runtime.seeds import integer_seed, spawn_seeds
+from adrem.runtime.seeds import spawn_seeds
+from adrem.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
+    from adrem.baselines.source_cv import SourceOnlyCV
     from adrem.machines.linear import LinearHead
 
 N_UNCERTAIN = 20
@@ -45,8 +52,8 @@ def diagnose(
 
     Parameters
     ----------
-    model : Committee, AdREM or a baseline
-        A fitted model.
+    model : Committee, AdREM, a baseline, or a pipeline that ends with one
+        A fitted model. The steps of a pipeline before it transform the rows.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows of the fit.
     y_source : array-like of shape (n_source,)
@@ -96,6 +103,8 @@ def examine(
     random_state: int = 0,
 ) -> Examination:
     """Return an examination, which computes a diagnosis or single parts of it."""
+    model, X_source, X_target, names = unwrap(model, X_source, X_target)
+    feature_names = names if feature_names is None else feature_names
     check_model(model)
     if get_tags(model).input_tags.pairwise:
         raise InvalidDataError(
@@ -131,7 +140,10 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
 
 
 class Examination:
-    """A model, its two domains, and the classifier of the source alone to compare it with."""
+    """A model, its two domains, and the classifier of the source alone to compare it with.
+
+    `before` are the labels of that classifier, `after` those of the model.
+    """
 
     def __init__(self, model: Any, domains: Domains, feature_names: Sequence[str] | None, random_state: int) -> None:
         self.model = model
@@ -141,8 +153,8 @@ class Examination:
         self.names = self._names(feature_names)
         self.labels: list[Any] = model.classes_.tolist()
         self.head = source_head(model)
-        self.plain = self.head.fit(domains, integer_seed(0))
-        self.before = self.plain.label(domains.X_target)
+        self.baseline = fit_baseline(domains)
+        self.before = self.baseline.label_rows(domains.X_target)
         self.after = model.label_rows(domains.X_target)
         self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
         self.kinds: list[str] = getattr(model, "kinds_", [])
@@ -204,6 +216,13 @@ class Examination:
     def verdict(self) -> Verdict:
         """Which labels to use."""
         return judge(self.evidence, self.lost, self.n_changed, self.recovered)
+
+    def score(self, truth: Any) -> Scores | None:
+        """Score the labels by the true ones; None without any."""
+        if truth is None:
+            return None
+        before, after = (self.model.classes_[labels] for labels in (self.before, self.after))
+        return score_labels(before, after, truth, self.labels)
 
     @property
     def n_changed(self) -> int:
@@ -267,7 +286,21 @@ class Examination:
     def _class_features(self) -> list[ClassFeatures]:
         if not hasattr(self.model, "coef_"):
             return []
-        return class_features(self.labels, self.names, self.plain.coef, self.model.coef_)
+        n_rows = _rows_with(self.domains) if sp.issparse(self.domains.X_source) else None
+        return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_, n_rows=n_rows)
+
+
+def fit_baseline(domains: Domains) -> SourceOnlyCV:
+    """Return the classifier that one would train on the source alone, to compare the model with."""
+    from adrem.baselines.source_cv import SourceOnlyCV
+
+    baseline = SourceOnlyCV(random_state=0)
+    baseline.n_features_in_ = domains.X_source.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that does not converge is seldom chosen
+        with one_blas_thread():
+            baseline.fit_domains(domains)
+    return baseline
 
 
 def source_head(model: Any) -> LinearHead:
@@ -275,6 +308,13 @@ def source_head(model: Any) -> LinearHead:
     from adrem.machines.linear import LinearHead
 
     return LinearHead(**model.source_params())
+
+
+def _rows_with(domains: Domains) -> NDArray[np.intp]:
+    """Return how many rows of both domains have each feature."""
+    n_features = domains.X_source.shape[1]
+    counts = (np.bincount(X.indices[X.data != 0], minlength=n_features) for X in (domains.X_source, domains.X_target))
+    return np.asarray(sum(counts), dtype=np.intp)
 
 
 def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from adrem.exceptions import DamagedDataError, FileTooLargeError, InvalidDataError, MissingImportError
 from adrem.files.tables import guarded
 from adrem.runtime.memory import available_memory, size_of
+from adrem.runtime.notices import NamingText
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -55,17 +56,21 @@ def _polars() -> Any:
     return polars
 
 
-def read_text(content: bytes, name: str, separator: str | None = None) -> DataFrame:
-    """Read a csv or tsv file with all values as strings; without a separator, it is a comma or a semicolon."""
+def read_text(content: bytes, name: str, separator: str | None = None, *, header: bool = True) -> DataFrame:
+    """Read a csv or tsv file with all values as strings; without a separator, it is a comma, semicolon or tab."""
     _check_text(content, name)
     if b"\n" not in content:  # line ends of old Macs
         content = content.replace(b"\r", b"\n")
-    header = content.split(b"\n", 1)[0]
+    first = content.split(b"\n", 1)[0]
     if separator is None:
-        separator = ";" if header.count(b";") > header.count(b",") else ","
-    _check_header(content, name, separator)
-    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False)
-    return _located(name, "a table of text", read, partial(_longer_line, content, separator))
+        separator = max((",", ";", "\t"), key=lambda mark: first.count(mark.encode()))
+    if header:
+        _check_header(content, name, separator)
+    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False, has_header=header)
+    frame = _located(name, "a table of text", read, partial(_longer_line, content, separator))
+    if not header:  # the names differ between versions of polars
+        frame.columns = [f"column_{k}" for k in range(1, frame.width + 1)]
+    return frame
 
 
 def read_json_lines(content: bytes, name: str) -> DataFrame:
@@ -92,7 +97,13 @@ def _check_header(content: bytes, name: str, separator: str) -> None:
     twice = [column for column, count in Counter(names).items() if count > 1]
     if twice:
         raise InvalidDataError(
-            f"{name} has {names.count(twice[0])} columns named {twice[0]!r}: give each its own name."
+            NamingText(
+                "{name} has {count} columns named {column!r}: give each its own name. If its first line is no header, "
+                "use {header}.",
+                name=name,
+                count=names.count(twice[0]),
+                column=twice[0],
+            )
         )
 
 

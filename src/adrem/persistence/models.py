@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from adrem.base.classifier import DomainClassifier
 from adrem.exceptions import FileTooLargeError, InvalidDataError, InvalidTypeError, NoFolderError, UnreadableModelError
@@ -17,6 +18,7 @@ from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
 from adrem.persistence.content import Arrays, Header, pack, rebuild
 from adrem.persistence.header import parse_header
+from adrem.persistence.pipelines import STEPS, pack_steps, restore_steps
 from adrem.runtime.memory import size_of
 
 HEADER = "header"
@@ -34,12 +36,12 @@ class Extra(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
 
-def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: DomainClassifier | Pipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file. An existing file is replaced only once all is written.
 
     Parameters
     ----------
-    model : AdREM, a baseline, or another subclass of `adrem.base.DomainClassifier`
+    model : AdREM, a baseline, or another subclass of `adrem.base.DomainClassifier`, or a pipeline that ends with one
         A fitted model. Baselines that keep rows of the source (``form="similarity"``, ``"nearest"``) can't be saved.
         A class of another package names the fitted attributes that it adds to those of its bases in a class attribute,
         ``saved_attributes = ("shift_",)``. They may be arrays of numbers or strings, numbers, strings, and lists and
@@ -72,7 +74,11 @@ def save(model: DomainClassifier, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X_target) == model.predict(X_target)).all())
     True
     """
-    write_model(model, path)
+    if isinstance(model, Pipeline):
+        values, arrays = pack_steps(model)
+        write_model(model.steps[-1][1], path, Extra({STEPS: values}, arrays))
+    else:
+        write_model(model, path)
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, trusted_modules: Collection[str] = ()) -> Any:
@@ -92,7 +98,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, trusted_mo
 
     Returns
     -------
-    AdREM, a baseline, or a model of a trusted module
+    AdREM, a baseline, a model of a trusted module, or a pipeline that ends with one
         The fitted model, with the parameters it was made with.
 
     Raises
@@ -117,7 +123,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, trusted_mo
     >>> again.predict([[3.0], [-3.0]]).tolist()
     ['warm', 'cold']
     """
-    return read_model(path, lambda model, _: model, max_bytes=max_bytes, trusted_modules=trusted_modules)
+
+    def make(model: Any, extra: Extra | None) -> Any:
+        if extra is None or STEPS not in extra.values:
+            return model
+        return restore_steps(extra.values[STEPS], extra.arrays, model)
+
+    return read_model(path, make, max_bytes=max_bytes, trusted_modules=trusted_modules)
 
 
 def write_model(model: DomainClassifier, path: str | os.PathLike[str], extra: Extra | None = None) -> None:

@@ -22,13 +22,14 @@ def report(
     source_rows: Sequence[str] | None = None,
     target_rows: Sequence[str] | None = None,
     y_target: Any = None,
+    samples: bool = True,
 ) -> Report:
     """Make an HTML report about an adapted model.
 
     Parameters
     ----------
-    model : Committee, AdREM or a baseline
-        A fitted model.
+    model : Committee, AdREM, a baseline, or a pipeline that ends with one
+        A fitted model. The steps of a pipeline before it transform the rows.
     X_source : {array-like, sparse matrix, frame} of shape (n_source, n_features)
         Source rows that the model was fitted to.
     y_source : array-like of shape (n_source,)
@@ -42,7 +43,9 @@ def report(
     source_rows, target_rows : sequence of str, default=None
         Description of each row, shown as a tooltip.
     y_target : array-like of shape (n_target,), default=None
-        True labels of the target, if known. They are only used to show the accuracy.
+        True labels of the target, if known. They are only used to show the accuracy. Blank ones are unknown.
+    samples : bool, default=True
+        Whether the page shows single rows: the map, and the least certain rows.
 
     Returns
     -------
@@ -76,20 +79,19 @@ def report(
         if rows is not None and len(rows) != np.shape(table)[0]:
             raise InvalidDataError(f"{name} describes {len(rows)} rows, but there are {np.shape(table)[0]}.")
     examined = examine(model, X_source, y_source, X_target, feature_names)
-    before, after = (model.classes_[labels] for labels in (examined.before, examined.after))
-    accuracy = None
-    if y_target is not None:
-        truth = np.asarray(y_target)
-        if truth.shape != after.shape:
-            raise InvalidDataError(f"y_target has the shape {truth.shape}, but there are {len(after)} rows.")
-        accuracy = {"adapted": float(np.mean(after == truth)), "source": float(np.mean(before == truth))}
+    model = examined.model
+    after = model.classes_[examined.after]
+    if y_target is not None and np.shape(y_target) != after.shape:
+        raise InvalidDataError(f"y_target has the shape {np.shape(y_target)}, but there are {len(after)} rows.")
     params = {name: repr(value) for name, value in model.get_params().items()}
     about = About(
         title=title,
         source_rows=source_rows,
         target_rows=target_rows,
         facts={"parameters": ", ".join(f"{name}={value}" for name, value in params.items())},
-        accuracy=accuracy,
+        scores=examined.score(y_target),
+        baseline=examined.baseline.chosen_,
+        samples=samples,
     )
     labels = {"source": np.asarray(y_source).tolist(), "target": after.tolist()}
     return make_page(examined.diagnosis(), labels, about)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adrem.diagnostics import Diagnosis
+from adrem.diagnostics.scores import ClassScore, Scores, contradiction
 from adrem.exceptions import MissingImportError
 from adrem.files.atomic import written_whole
 from adrem.reports import charts
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SHOWN_CLASSES = 40
+CONFUSED_CLASSES = 12
 N_COLOURS = 10
 ROW_LENGTH = 160  # characters of a row's description
 LABEL_LENGTH = 24  # characters of a label
@@ -53,8 +55,16 @@ class About:
         How columns were used.
     warnings : sequence of str
         Warnings of the fit.
-    accuracy : mapping, default=None
-        Accuracy of the ``adapted`` labels and of the ``source`` classifier, if the target labels are known.
+    scores : Scores, default=None
+        Scores of the labels, if the target labels are known.
+    estimate : mapping, default=None
+        The estimated ``accuracy`` and its bounds ``low`` and ``high``.
+    handed_out : str
+        Whose labels were written: "adapted", "source", or "" if none were.
+    baseline : str
+        The classifier of the source that the labels are compared with.
+    samples : bool
+        Whether to show single rows.
     """
 
     title: str = "Domain adaptation report"
@@ -67,7 +77,11 @@ class About:
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
-    accuracy: Mapping[str, float] | None = None
+    scores: Scores | None = None
+    estimate: Mapping[str, float] | None = None
+    handed_out: str = ""
+    baseline: str = ""
+    samples: bool = True
 
 
 class Report:
@@ -134,7 +148,7 @@ def make_page(diagnosis: Diagnosis, labels: dict[str, list[Any]], about: About) 
         script_hash=f"sha256-{digest}",
         **_words(diagnosis, about),
         **_classes(diagnosis),
-        **_map(diagnosis, labels, about),
+        **_map(diagnosis if about.samples else replace(diagnosis, map=None), labels, about),
         **_course(diagnosis),
         **_certainty(diagnosis, about),
     )
@@ -150,6 +164,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "count": lambda value: f"{round(value):,}",
+        "share": lambda value: f"{value:.2f}",
         "percent": lambda value: f"{100 * value:.1f}{NBSP}%",
         "nonbreaking": lambda text: text.replace(" %", f"{NBSP}%"),
         "short": charts.short,
@@ -169,7 +184,14 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "title": about.title,
         "source_name": about.source_name,
         "target_name": about.target_name,
-        "accuracy": about.accuracy,
+        "scores": about.scores,
+        "confusion": _confusion(about.scores),
+        "estimate": about.estimate,
+        "handed_out": about.handed_out,
+        "baseline": about.baseline,
+        "samples": about.samples,
+        "contradicted": contradiction(d.verdict.choice, about.scores),
+        "is_good": d.verdict.choice == "adapted" and not d.verdict.same and not (about.scores and about.scores.lost),
         "separation": separation,
         "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
         "method_name": {"AdREM": "Ad-REM", "Committee": "the committee"}.get(d.method, d.method),
@@ -181,6 +203,11 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "class_features": d.class_features[:SHOWN_CLASSES],
         "n_more_class_features": max(0, len(d.class_features) - SHOWN_CLASSES),
     }
+
+
+def _confusion(scores: Scores | None) -> list[ClassScore]:
+    """Return the classes of the table of confusions, none if there are too many for a table."""
+    return [] if scores is None or len(scores.classes) > CONFUSED_CLASSES else scores.classes
 
 
 def _classes(d: Diagnosis) -> dict[str, Any]:

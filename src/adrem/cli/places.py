@@ -1,0 +1,57 @@
+"""Which files are sources, and which is the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from adrem.cli.shared import STANDARD
+
+if TYPE_CHECKING:
+    from adrem.columns import FileTable
+
+
+@dataclass(frozen=True)
+class Places:
+    """The files of the sources and of the target; without one, the target is a value of the column `domain`."""
+
+    sources: list[str]
+    target: str | None
+    domain: str | None
+    value: str | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files."""
+        return (*self.sources, *([] if self.target is None else [self.target]))
+
+    def read(self, *, header: bool) -> tuple[list[FileTable], tuple[FileTable, FileTable]]:
+        """Return the table of each source, and the pair of all sources and the target."""
+        from adrem.columns import read_file
+        from adrem.columns.sources import by_column, join_sources, split_target
+
+        sources = [read_file(path, header=header) for path in self.sources]
+        joined = join_sources(sources)
+        if self.target is None:
+            return sources, split_target(joined, self.domain or "", self.value or "")
+        if self.domain is not None:
+            joined = by_column(joined, self.domain)
+        return sources, (joined, read_file(self.target, header=header))
+
+
+def read_places(files: list[str], target: str | None, domain: str | None) -> Places:
+    """Return the sources and the target that were named."""
+    if target is None and len(files) < 2:
+        raise typer.BadParameter("Name a file to label after those with labels, or with --target.", param_hint="TARGET")
+    if target is None:
+        places = Places(files[:-1], files[-1], domain)
+    elif domain is not None and target != STANDARD and not Path(target).exists():
+        places = Places(files, None, domain, target)
+    else:
+        places = Places(files, target, domain)
+    if places.files.count(STANDARD) > 1:
+        raise typer.BadParameter("Only one of the files can be standard input.", param_hint="TARGET")
+    return places

@@ -1,0 +1,97 @@
+"""Notes on how the columns of two tables were used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from adrem.columns.kinds import Columns, date_note
+from adrem.columns.names import MOST_NAMES, plain_name, some_names
+from adrem.columns.reading import FileTable
+from adrem.columns.recipe import OTHER, ColumnFindings, Recipe
+from adrem.runtime.notices import NamingText
+
+
+def describe(
+    columns: Columns,
+    recipe: Recipe,
+    findings: ColumnFindings,
+    tables: tuple[FileTable, FileTable],
+    codes: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """Describe how the columns were used; `codes` are those that were found to mark missing values."""
+    notes = [*_codes(codes), *_left_out(columns)]
+    for column in columns.shared:
+        if column.kind == "text":
+            notes.append(f"column {column.name!r} is text ({column.reason}): {len(recipe.terms[column.name])} terms")
+        elif column.is_learnt and column.doubt:
+            form = "categories" if column.kind == "category" else "numbers"
+            notes.append(f"column {column.name!r} is treated as {form}, but {column.doubt}")
+        if OTHER in recipe.categories.get(column.name, ()):
+            notes.append(f"column {column.name!r} has {column.reason}: the others count as one value")
+    for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
+        if names:
+            notes.append(f"{kind}: {some_names(names)}")
+    for table, names in zip(tables, (columns.only_source, columns.only_target), strict=True):
+        if names:
+            notes.append(f"only in {table.name}, left out: {some_names(names)}")
+    return notes + _look_alikes(columns) + _gaps(columns, recipe, findings)
+
+
+def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a note for each code that was taken for a missing value."""
+    by_code: dict[str, list[str]] = {}
+    for name, own in codes.items():
+        for code in own:
+            by_code.setdefault(code, []).append(name)
+    return [
+        NamingText(
+            "{code} means missing in {names}; {missing} names other codes, or none", code=code, names=some_names(names)
+        )
+        for code, names in by_code.items()
+    ]
+
+
+def _left_out(columns: Columns) -> list[str]:
+    notes = [date_note(column.name) for column in columns.shared if column.kind == "date"]
+    by_reason: dict[str, list[str]] = {}
+    for column in columns.shared:
+        if column.kind in ("identifier", "constant"):
+            notes.append(f"column {column.name!r} is left out: {column.kind}, {column.reason}")
+        if column.kind == "left out":
+            by_reason.setdefault(column.reason, []).append(column.name)
+    return notes + [
+        NamingText(
+            "{names} left out: {reason}; to use {them}, list {them} in {numeric} or {categorical}",
+            names=f"columns {some_names(names)} are" if len(names) > 1 else f"column {names[0]!r} is",
+            them="them" if len(names) > 1 else "it",
+            reason=reason,
+        )
+        for reason, names in by_reason.items()
+    ]
+
+
+def _look_alikes(columns: Columns) -> list[str]:
+    """Return notes on columns of the two files whose names differ only by case and spaces."""
+    others = {plain_name(name): name for name in columns.only_target}
+    return [
+        f"{name!r} and {others[plain_name(name)]!r} look alike: use one name in both files"
+        for name in columns.only_source
+        if plain_name(name) in others
+    ][:MOST_NAMES]
+
+
+def _gaps(columns: Columns, recipe: Recipe, findings: ColumnFindings) -> list[str]:
+    """Describe which values were missing, and how they were filled."""
+    notes = [f"{count} text(s) of {name!r} have no word" for name, count in findings.without_words.items()]
+    for name, count in list(findings.filled.items())[:MOST_NAMES]:
+        marked = ", and marked" if name in recipe.indicated else ""
+        notes.append(
+            f"{count} missing value(s) of {name!r} were filled with the median {recipe.numbers[name]:g}{marked}"
+        )
+    if len(findings.filled) > MOST_NAMES:
+        notes.append(f"and those of {len(findings.filled) - MOST_NAMES} more columns")
+    if findings.unmarked:
+        named = some_names([*findings.unmarked])
+        notes.append(f"missing values of {named} are not marked, because their number tells the files apart")
+    odd = [column for column in columns.shared if column.kind == "number" and "not numbers" in column.reason]
+    return notes + [f"column {column.name!r} has {column.reason}: treated as missing" for column in odd[:MOST_NAMES]]

@@ -1,0 +1,141 @@
+"""Columns that would mislead a classifier: those that tell the domains apart, and those that give the label away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.columns.kinds import Column, Columns
+from adrem.columns.values import as_strings
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+# A column tells the domains apart if so large a share of the pairs of a source row and a target row are in one order,
+# or if so small a share of its categories is common to both. With fewer rows than LEAST_ROWS that may be chance.
+APART = 0.995
+LEAST_ROWS = 20
+# It is left out if at most this part of the columns do so: otherwise that is how the domains differ.
+FEW_OF_ALL = 0.25
+# A column that is empty in more than this share of the rows of one file, and in less than half of that in the other.
+EMPTY = 0.8
+# A column gives the label away if it alone labels at least this share of the source, with so few of the errors of the
+# most common class; it is no chance with so many rows to each of its values.
+GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
+
+
+def leave_out_suspects(
+    columns: Columns,
+    source: DataFrame,
+    target: DataFrame,
+    y: NDArray[Any],
+    names: tuple[str, str],
+    kept: Collection[str],
+) -> Columns:
+    """Leave columns out that would mislead a classifier, unless they are in `kept`; the reasons name the two files."""
+    learnt = [column for column in columns.shared if column.is_learnt]
+    reasons: dict[str, str] = {}
+    apart: dict[str, str] = {}
+    for column in learnt:
+        if column.name not in kept and column.kind != "text":
+            _judge(
+                column, [_values(column, frame[column.name]) for frame in (source, target)], y, names, reasons, apart
+            )
+    if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
+        reasons, apart = reasons | apart, {}
+    if len(reasons) == len(learnt):  # something has to be learnt from
+        return columns
+    return replace(columns, shared=[_changed(column, reasons, apart) for column in columns.shared])
+
+
+def _judge(
+    column: Column,
+    pair: list[NDArray[Any]],
+    y: NDArray[Any],
+    names: tuple[str, str],
+    reasons: dict[str, str],
+    apart: dict[str, str],
+) -> None:
+    """Add the reason to leave a column out, or how it tells the domains apart."""
+    reason = _gives_away(pair[0], y) or _is_empty(pair, names)
+    if reason:
+        reasons[column.name] = reason
+    elif reason := _tells_apart(pair, names):
+        apart[column.name] = reason
+
+
+def _changed(column: Column, reasons: dict[str, str], apart: dict[str, str]) -> Column:
+    if column.name in reasons:
+        return replace(column, kind="left out", reason=reasons[column.name])
+    return replace(column, doubt=apart.get(column.name, column.doubt))
+
+
+def _values(column: Column, series: Series) -> NDArray[Any]:
+    """Return the filled cells as numbers, NaN for empty ones, or as strings, None for empty ones."""
+    if column.kind == "number":
+        return column.numbers(series).fill_null(float("nan")).to_numpy()
+    return as_strings(series).to_numpy().astype(object)
+
+
+def _filled(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype == object:
+        return np.array([value is not None for value in values], dtype=bool)
+    return np.asarray(np.isfinite(values))
+
+
+def _is_empty(pair: list[NDArray[Any]], names: tuple[str, str]) -> str:
+    """Return that a column is nearly empty in one of the files, "" if it is not."""
+    shares = [1.0 - float(_filled(own).mean()) for own in pair]
+    most = int(np.argmax(shares))
+    if min(map(len, pair)) < LEAST_ROWS or shares[most] <= EMPTY or shares[1 - most] >= EMPTY / 2:
+        return ""
+    return f"most of the values are missing in {names[most]}"
+
+
+def _tells_apart(pair: list[NDArray[Any]], names: tuple[str, str]) -> str:
+    """Return how a column tells the two files apart, "" if it does not."""
+    first, second = (own[_filled(own)] for own in pair)
+    if min(len(first), len(second)) < LEAST_ROWS:
+        return ""
+    if first.dtype == object:
+        known, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
+        shares = [
+            np.bincount(part, minlength=len(known)) / len(part) for part in (codes[: len(first)], codes[len(first) :])
+        ]
+        common = float(np.minimum(*shares).sum())
+        return "the two files share none of its values" if common <= 1.0 - APART else ""
+    order = np.sort(second)
+    below = (np.searchsorted(order, first, "left") + np.searchsorted(order, first, "right")).mean() / (2 * len(second))
+    if max(below, 1.0 - below) < APART:
+        return ""
+    means = [f"{np.median(own):g} in {name}" for own, name in zip((first, second), names, strict=True)]
+    return f"it tells the two files apart: its median is {' and '.join(means)}"
+
+
+def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
+    """Return how a column gives the label away, "" if it does not."""
+    filled = _filled(values)
+    values, labels = values[filled], np.unique(y[filled].astype(str), return_inverse=True)[1]
+    if len(values) < MIN_LABELLED:
+        return ""
+    counts = np.bincount(labels)
+    usual = 1.0 - counts.max() / len(labels)
+    least = max(GIVEN_AWAY, 1.0 - PART_OF_ERRORS * usual)
+    if len(counts) < 2 or usual == 0.0:
+        return ""
+    known, codes = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    if len(known) * ROWS_PER_VALUE <= len(values):
+        table = np.zeros((len(known), len(counts)))
+        np.add.at(table, (codes, labels), 1.0)
+        right = float(table.max(axis=1).sum()) / len(values)
+        return "its values give the label away" if right >= least else ""
+    if values.dtype == object:
+        return ""
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_leaf_nodes=len(counts), random_state=0).fit(values[:, None], labels)
+    return "its values give the label away" if tree.score(values[:, None], labels) >= least else ""

@@ -1,0 +1,104 @@
+"""The cells of a column: strings, numbers, dates, and what marks a missing value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+# Strings that mark a missing value in any column: those of pandas and skrub, and dashes and dots.
+MISSING = [
+    "", "?", "??", "-", "--", ".", "..", "...", "NA", "N/A", "na", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NaN",
+    "nan", "-nan", "-NaN", "NaT", "NULL", "null", "#NULL!", "None", "none", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
+    "#DIV/0!", "#VALUE!", "#REF!",
+]  # fmt: skip
+WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number, written with a decimal point
+
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+TIME = r"(?:[T ,]+\d{1,2}:\d{2}.*)?"
+# Each form of a date, and how polars reads it after `_plain_date`.
+DATES = {
+    rf"(?i)^\s*\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}{TIME}\s*$": ("%Y-%m-%d",),
+    rf"(?i)^\s*\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}{TIME}\s*$": ("%d-%m-%Y", "%m-%d-%Y"),
+    rf"(?i)^\s*\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2}}{TIME}\s*$": ("%d-%m-%y", "%m-%d-%y"),
+    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]+{MONTH}[-/,. ]+\d{{4}}{TIME}\s*$": ("%d-%b-%Y",),
+    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]+{MONTH}[-/,. ]+\d{{2}}{TIME}\s*$": ("%d-%b-%y",),
+    rf"(?i)^\s*{WEEKDAY}{MONTH}[-/. ]+\d{{1,2}}(?:st|nd|rd|th)?[-/,. ]+\d{{4}}{TIME}\s*$": ("%b-%d-%Y",),
+    r"^\s*(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$": ("%Y%m%d",),
+}
+
+
+def as_strings(series: Series) -> Series:
+    """Convert to strings. Those that mean a missing value become null, and ``3.0`` becomes ``3``."""
+    import polars as pl
+
+    strings = series.cast(pl.String)
+    bare = strings.str.strip_chars()
+    return strings.set(bare.is_in(MISSING), None).str.replace(WHOLE, "$1")
+
+
+def as_numbers(series: Series) -> Series:
+    """Convert to finite numbers; other values become null."""
+    import polars as pl
+
+    if series.dtype.is_temporal():
+        return series.cast(pl.Null).cast(pl.Float64)
+    numbers = series if series.dtype != pl.String else series.str.strip_chars()
+    numbers = numbers.cast(pl.Float64, strict=False)
+    return numbers.set(~numbers.is_finite(), None)
+
+
+def without_codes(frame: DataFrame, codes: Mapping[str, Collection[str]]) -> DataFrame:
+    """Empty the cells of each column that hold one of its codes for a missing value."""
+    return frame.with_columns(
+        [
+            frame[name].set(_holds(frame[name], own), None)
+            for name, own in codes.items()
+            if own and name in frame.columns
+        ]
+    )
+
+
+def _holds(series: Series, codes: Collection[str]) -> Series:
+    """Return which cells hold one of some codes: numbers by their value, other codes as they are written."""
+    import polars as pl
+
+    written = series.cast(pl.String).str.strip_chars()
+    numbers = as_numbers(pl.Series([*codes]))
+    return (written.is_in([*codes]) | as_numbers(series).is_in(numbers.drop_nulls().to_list())).fill_null(False)
+
+
+def date_format(strings: Series, share: float) -> str | None:
+    """Return the format of dates, if more than a share of the strings are dates; "" for dates of no one format."""
+    for form, formats in DATES.items():
+        if int(strings.str.contains(form).sum()) > share * len(strings):
+            read = {own: int(_parsed(strings, own).is_not_null().sum()) for own in formats}
+            best = max(read, key=lambda own: read[own])
+            return best if read[best] > share * len(strings) else ""
+    return None
+
+
+def as_days(series: Series, form: str) -> Series:
+    """Convert dates to days since the beginning of 1970, those with a type of their own or written in a format."""
+    import polars as pl
+
+    dates = series.cast(pl.Date) if series.dtype.is_temporal() else _parsed(series.cast(pl.String), form)
+    return dates.cast(pl.Int32).cast(pl.Float64)
+
+
+def _parsed(strings: Series, form: str) -> Series:
+    import polars as pl
+
+    return _plain_date(strings).str.to_date(form or "%Y-%m-%d", strict=False).cast(pl.Date)
+
+
+def _plain_date(strings: Series) -> Series:
+    """Return dates without weekdays and times, with dashes between their parts."""
+    plain = strings.str.strip_chars().str.replace(rf"(?i)^{WEEKDAY}", "")
+    plain = plain.str.replace(r"(?i)[T ,]+\d{1,2}:\d{2}.*$", "").str.replace(r"(?i)^(\d{1,2})(?:st|nd|rd|th)\b", "$1")
+    plain = plain.str.replace(r"(?i)(\d)(?:st|nd|rd|th)\b", "$1")
+    plain = plain.str.replace_all(r"(?i)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", "$1")
+    return plain.str.replace_all(r"[-/,. ]+", "-")

@@ -1,0 +1,19 @@
+"""Tests of the answer to texts in place of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adrem import adapt
+from adrem.exceptions import InvalidDataError
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, lambda texts: np.array(texts, dtype=object)])
+def test_texts_are_answered_with_the_way_to_rows(make: Any) -> None:
+    with pytest.raises(InvalidDataError, match=r"X holds texts.*CountVectorizer"):
+        adapt(make(["a b", "c d"]), [0, 1], make(["a c"]))
+    with pytest.raises(InvalidDataError, match="X_target holds texts"):
+        adapt([[1.0], [2.0]], [0, 1], make(["a c"]))

@@ -1,0 +1,58 @@
+"""Tests of columns that tell the domains apart, or that give the label away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from adrem.columns import FileTable, make_pair
+from adrem.columns.pair import Pair
+
+N = 100
+RNG = np.random.RandomState(0)
+LABELS = RNG.randint(0, 2, 2 * N)
+
+
+def pair_of(column: Any, **options: Any) -> Pair:
+    """A pair of two tables with three innocent columns, and one more."""
+    columns = {f"n{k}": RNG.normal(size=2 * N) + LABELS for k in range(3)}
+    frame = pl.DataFrame({**columns, "odd": column, "label": LABELS})
+    parts = frame[:N], frame[N:].drop("label")
+    return make_pair(
+        *(FileTable(name, "", own) for name, own in zip(("a", "b"), parts, strict=True)), label="label", **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (np.arange(2 * N) + RNG.normal(size=2 * N) + 50.0 * (np.arange(2 * N) >= N), "its median is"),
+        (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "the two files share none of its values"),
+        (np.where(LABELS == 1, "good", "bad").tolist(), "give the label away"),
+        (np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
+        ([1.5 * k if k < N or k % 20 == 0 else None for k in range(2 * N)], "most of the values are missing in b"),
+    ],
+)
+def test_misleading_columns_are_left_out_unless_named(column: Any, said: str) -> None:
+    pair = pair_of(column)
+    assert pair.feature_names == ["n0", "n1", "n2", "(constant)"]
+    assert any("'odd' is left out:" in note and said in note for note in pair.notes)
+    kind = "categorical" if isinstance(column, list) and isinstance(column[0], str) else "numeric"
+    assert any("odd" in name for name in pair_of(column, **{kind: ["odd"]}).feature_names)
+
+
+@pytest.mark.parametrize("column", [RNG.normal(size=2 * N) + 2.0 * LABELS, [f"{k % 4}x" for k in range(2 * N)]])
+def test_honest_columns_stay(column: Any) -> None:
+    assert any("odd" in name for name in pair_of(column).feature_names)
+
+
+def test_columns_stay_if_most_tell_the_domains_apart() -> None:
+    shift = np.repeat([0.0, 50.0], N)
+    frame = pl.DataFrame({f"n{k}": RNG.normal(size=2 * N) + LABELS + shift for k in range(3)})
+    source, target = frame[:N].with_columns(label=pl.Series(LABELS[:N])), frame[N:]
+    pair = make_pair(FileTable("a", "", source), FileTable("b", "", target), label="label")
+    assert pair.feature_names[:3] == ["n0", "n1", "n2"]
+    assert sum("tells the two files apart" in note for note in pair.notes) == 3
