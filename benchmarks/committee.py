@@ -135,7 +135,7 @@ def run(path: Path, names: tuple[str, str], rows: DomainPair, method: str, seed:
         print(*row, flush=True)
 
 
-def run_committee(rows: DomainPair, seed: int, device: str) -> Labels:
+def run_committee(rows: DomainPair, seed: int, device: Any) -> Labels:
     """The committee, and the linear classifier that is distilled from it."""
     model = Committee(device=device, random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target)
     scores = np.asarray(rows.X_target @ model.coef_[0].T + model.intercept_[0])
@@ -144,13 +144,13 @@ def run_committee(rows: DomainPair, seed: int, device: str) -> Labels:
     return {"committee": model.transduction_, "committee-distilled": model.classes_[guess], **own}
 
 
-def run_adrem(rows: DomainPair, seed: int, device: str) -> Labels:
+def run_adrem(rows: DomainPair, seed: int, device: Any) -> Labels:
     """The method of the paper."""
     model = AdREM(device=device, random_state=seed).fit(rows.X_source, rows.y_source, X_target=rows.X_target)
     return {"adrem": model.transduction_}
 
 
-def run_source(rows: DomainPair, seed: int, device: str) -> Labels:  # noqa: ARG001 - scikit-learn has no device
+def run_source(rows: DomainPair, seed: int, device: Any) -> Labels:  # noqa: ARG001 - scikit-learn has no device
     """What scikit-learn makes of the source alone."""
     linear = make_pipeline(StandardScaler(with_mean=not sp.issparse(rows.X_source)), LogisticRegression(max_iter=1000))
     models: dict[str, Any] = {"source": linear}
@@ -159,7 +159,7 @@ def run_source(rows: DomainPair, seed: int, device: str) -> Labels:  # noqa: ARG
     return {name: model.fit(rows.X_source, rows.y_source).predict(rows.X_target) for name, model in models.items()}
 
 
-def run_peers(rows: DomainPair, seed: int, device: str) -> Labels:  # noqa: ARG001 - skada has no device
+def run_peers(rows: DomainPair, seed: int, device: Any) -> Labels:  # noqa: ARG001 - skada has no device
     """Methods of skada; where one fails it has no labels right."""
     found: Labels = {}
     for method in find_methods([f"skada:{name}" for name in PEERS]):
