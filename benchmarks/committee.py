@@ -44,6 +44,9 @@ COLUMNS = {
     "adrem": "`AdREM()`",
     "committee": "`Committee()`",
     "committee-distilled": "distilled",
+    "LinearOTMapping": "LinOT",
+    "CORAL": "CORAL",
+    "SubspaceAlignment": "SA",
 }
 MARKS = ("<!-- results: committee -->", "<!-- end of results -->")
 
@@ -82,14 +85,15 @@ def read(path: Path) -> list[dict[str, str]]:
 def write_page(page: Path, rows: list[dict[str, str]]) -> None:
     """Write the table of the means over all pairs between the two marks of a page."""
     lines = [
-        f"| data | pairs | {' | '.join(COLUMNS.values())} | seconds |",
-        "|---|---" + "|---" * (len(COLUMNS) + 1) + "|",
+        f"| data | pairs | seeds | {' | '.join(COLUMNS.values())} | seconds |",
+        "|---|---|---" + "|---" * (len(COLUMNS) + 1) + "|",
     ]
     for name in dict.fromkeys(row["data"] for row in rows):
         own = [row for row in rows if row["data"] == name]
         cells = [mean_of(own, method, "accuracy") for method in COLUMNS]
         pairs = len({row["pair"] for row in own})
-        lines.append(f"| {name} | {pairs} | {' | '.join(cells)} | {mean_of(own, 'committee', 'seconds')} |")
+        seeds = len({row["seed"] for row in own})
+        lines.append(f"| {name} | {pairs} | {seeds} | {' | '.join(cells)} | {mean_of(own, 'committee', 'seconds')} |")
     text = page.read_text("utf-8")
     begin, end = (text.index(mark) for mark in MARKS)
     page.write_text(text[: begin + len(MARKS[0])] + "\n\n" + "\n".join(lines) + "\n\n" + text[end:], "utf-8")
