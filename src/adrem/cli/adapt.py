@@ -244,7 +244,7 @@ def _tell_baseline(bundle: Bundle) -> dict[str, Any]:
     """Print and return which classifier of the source the labels are compared with, and whose labels are written."""
     baseline = bundle.baseline
     accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
-    at_home = "" if accuracy is None else f", accuracy at home {accuracy:.2f}"
+    at_home = "" if accuracy is None else f", held-out accuracy {accuracy:.2f}"
     say_wrapped(f"- source only: {baseline.chosen_}{at_home}")
     handed_out = "source" if bundle.model is baseline else "adapted"
     return {"handed_out": handed_out, "baseline": {"chosen": baseline.chosen_, "cv_accuracy": baseline.cv_accuracy_}}
