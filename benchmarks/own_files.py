@@ -121,7 +121,7 @@ def mushrooms(home: Path) -> Iterator[tuple[str, FileTable, FileTable]]:
 
 def phishing(home: Path) -> Iterator[tuple[str, FileTable, FileTable]]:
     text = (home / "phishing" / "TrainingDataset.arff").read_text("latin-1")
-    rows = [line.split(",") for line in text.partition("@data")[2].split()]
+    rows = [line.split(",") for line in text.split("\n") if "," in line and "@" not in line]
     frame = pl.DataFrame(rows, schema=[*(f"c{k}" for k in range(len(rows[0]) - 1)), LABEL], orient="row")
     yield from both_ways(frame.drop("c0"), frame["c0"] == "-1", ("ip address", "none"))
 

@@ -90,6 +90,7 @@ def test_numeric_files_are_read_and_scaled(tmp_path: Path) -> None:
         dump_svmlight_file(X[rows], y[rows], str(tmp_path / name), zero_based=False)
     pair = make_pair(*(read_file(str(tmp_path / name)) for name in ("a.svmlight", "b.svmlight")))
     assert pair.X_source.shape == (12, 6)
+    assert isinstance(pair.X_source, np.ndarray)  # a table, and not text
     with pytest.raises(ValueError, match="both files need the same form"):
         make_pair(table(SOURCE), read_file(str(tmp_path / "a.npz")), label="label")
     with pytest.raises(ValueError, match=r"b\.npz has no labels"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adrem.base.classifier import DomainClassifier
 from adrem.columns.bundle import Bundle
-from adrem.columns.pair import Pair
+from adrem.columns.pair import Pair, as_dense
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ColumnFindings, Recipe
 from adrem.diagnostics.diagnosis import Examination, examine
@@ -75,7 +75,7 @@ def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]
         raise InvalidDataError(
             f"{table.name} has {n_features} features, the model was trained on {len(bundle.scales)}."
         )
-    return table.rows / bundle.scales, ColumnFindings()
+    return as_dense(table.rows / bundle.scales), ColumnFindings()
 
 
 class RowTexts(Sequence[str]):

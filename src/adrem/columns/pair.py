@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
@@ -15,7 +16,7 @@ from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import Recipe
+from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
 from adrem.columns.values import MISSING, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -175,7 +176,7 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     from adrem.machines.tables import stack
 
     scaler = JointStdScaler().fit(stack([X_source, X_target]))
-    scaled = [scaler.transform(rows) for rows in (X_source, X_target)]
+    scaled = [as_dense(scaler.transform(rows)) for rows in (X_source, X_target)]
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
     if target.labels is not None:
         notes.append(f"the labels of {target.name} are used only for scoring")
@@ -213,6 +214,12 @@ def _pair_of_columns(
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {})
     sources = None if source.sources is None else source.sources[places]
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
+
+
+def as_dense(rows: Matrix) -> Matrix:
+    """Return rows of few features as a dense table: they are a table, and not text."""
+    few = sp.issparse(rows) and rows.shape[1] <= MAX_DENSE
+    return rows.toarray() if few else rows
 
 
 def _check_names(
