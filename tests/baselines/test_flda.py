@@ -124,8 +124,3 @@ def test_c_is_selected_on_the_source() -> None:
         assert model.C_ in (1e-6, 1.0)
     with pytest.raises(ValueError, match=r"class 1 has only 2 row"):
         FLDA().fit(X_source[:5], Y[:5], X_target=X_target)
-
-
-def test_the_source_is_compared_by_a_loss_that_a_machine_trains() -> None:
-    assert FLDA("squared").source_params()["loss"] == "hinge"
-    assert FLDA("log_loss").source_params()["loss"] == "log_loss"

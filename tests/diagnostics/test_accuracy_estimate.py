@@ -14,7 +14,8 @@ from problems import make_blobs_shift
 from adrem import AdREM, baselines
 from adrem.datasets import DomainPair, load_digits_shift
 from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
-from adrem.diagnostics.accuracy import _with_bounds, check_rows
+from adrem.diagnostics.accuracy import _bounds, check_rows, estimate_examined
+from adrem.diagnostics.diagnosis import examine
 
 pytestmark = pytest.mark.thorough
 
@@ -50,7 +51,7 @@ def test_estimate_is_close_from_easy_to_hard() -> None:
 def test_estimate_interval_covers_digits_accuracy() -> None:
     truth, found = judged(load_digits_shift(), AdREM(C=0.1, n_estimators=3, random_state=0))
     assert found.low <= truth <= found.high
-    assert found.high - found.low < 0.25
+    assert found.high - found.low < 0.5
 
 
 @pytest.mark.parametrize("name", ["SourceOnly", "CORAL", "HardEM", "SoftEM", "DASVM"])
@@ -93,9 +94,7 @@ def test_estimate_rejects_too_few_rows() -> None:
 
 
 def test_source_only_has_no_drift() -> None:
-    data = overlapping(1.5, 0)
-    # Equal trainings within the tolerance may differ in one or two of 600 rows.
-    assert abs(judged(data, baselines.SourceOnly(C=0.01))[1].drift) < 0.005
+    assert abs(judged(overlapping(1.5, 0), baselines.SourceOnly(C=0.01))[1].drift) < 0.02
 
 
 def test_estimate_limits_neighbors_to_fold_size() -> None:
@@ -104,8 +103,34 @@ def test_estimate_limits_neighbors_to_fold_size() -> None:
     assert abs(found.accuracy - truth) < 0.1
 
 
-@given(st.floats(0.0, 1.0), st.integers(1, 10**6))
-def test_bounds_contain_the_estimate(accuracy: float, n_rows: int) -> None:
-    found = _with_bounds(accuracy, n_rows, confidence=0.0, drift=0.0, difference_of_confidences=0.0)
-    assert 0.0 <= found.low <= found.accuracy <= found.high <= 1.0
-    assert found.low < found.high
+@given(st.floats(0.0, 1.0), st.integers(1, 10**6), st.floats(0.0, 1.0))
+def test_bounds_contain_the_estimate(accuracy: float, n_rows: int, distance: float) -> None:
+    low, high = _bounds(accuracy, n_rows, distance)
+    assert 0.0 <= low <= accuracy <= high <= 1.0
+    assert low < high
+    assert high - low <= np.diff(_bounds(accuracy, n_rows, min(1.0, distance + 0.2)))[0] + 1e-12
+
+
+def test_estimate_of_other_labels_of_the_same_rows() -> None:
+    data = overlapping(1.5, 0)
+    model = AdREM(C=0.01, n_estimators=3, random_state=0)
+    model.fit(data.X_source, data.y_source, X_target=data.X_target)
+    examined = examine(model, data.X_source, data.y_source, data.X_target)
+    of_model = estimate_examined(examined)
+    assert estimate_examined(examined, labels=examined.after) == of_model
+    wrong = (examined.after + 1) % 3
+    assert estimate_examined(examined, labels=wrong).accuracy < 0.5 < of_model.accuracy
+
+
+def test_estimate_is_unknown_if_the_source_can_not_be_learnt() -> None:
+    data = overlapping(1.5, 0)
+    labels = np.random.default_rng(0).permutation(data.y_source)
+    found = judged(data._replace(y_source=labels))[1]
+    assert (found.low, found.high, found.is_known) == (0.0, 1.0, False)
+    assert "hardly better than always giving the most common label" in found.reasons[0]
+
+
+def test_estimate_is_unknown_for_few_rows() -> None:
+    data = overlapping(1.5, 0)
+    found = judged(data._replace(X_target=data.X_target[:15], y_target=data.y_target[:15]))[1]
+    assert found.reasons == ["The target has only 15 rows."]

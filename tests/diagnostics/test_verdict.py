@@ -9,7 +9,7 @@ import pytest
 from adrem.diagnostics import BeforeAfter, Evidence
 from adrem.diagnostics.verdict import judge
 
-GOOD = Evidence(BeforeAfter(0.8, 0.78), BeforeAfter(0.6, 0.7), 9.0, 0.95, BeforeAfter(0.2, 0.05))
+GOOD = Evidence(BeforeAfter(0.6, 0.7), 9.0, 0.0, BeforeAfter(0.6, 0.5), 0.8, 0.2, 0.95)
 
 
 def test_good_evidence_gives_verdict_adapted() -> None:
@@ -19,7 +19,6 @@ def test_good_evidence_gives_verdict_adapted() -> None:
 
 
 def test_lower_neighbour_agreement_gives_verdict_source() -> None:
-    assert judge(replace(GOOD, neighbours=BeforeAfter(0.7, 0.69), neighbours_z=-0.5), [], 10, []).choice == "adapted"
     verdict = judge(replace(GOOD, neighbours=BeforeAfter(0.7, 0.69), neighbours_z=-2.0), [], 10, [])
     assert verdict.choice == "source"
     assert "69.0 %" in verdict.reasons[0]
@@ -34,13 +33,28 @@ def test_nearly_lost_class_gives_verdict_unsure() -> None:
     assert judge(GOOD, [], 10, ["versicolor"]).choice == "adapted"
 
 
+def test_one_sided_changes_give_verdict_source() -> None:
+    verdict = judge(replace(GOOD, one_sided=0.9), [], 10, [])
+    assert verdict.choice == "source"
+    assert "90.0 % of the changes only bring the two classes closer to equal shares" in verdict.reasons[1]
+    assert "set class_prior" in verdict.reasons[1]
+    assert judge(replace(GOOD, one_sided=0.6), [], 10, []).choice == "adapted"
+
+
+def test_one_class_before_adapting_gives_verdict_adapted() -> None:
+    collapsed = replace(GOOD, neighbours_z=-8.0, one_sided=1.0, largest_share=BeforeAfter(0.99, 0.6))
+    verdict = judge(collapsed, [], 10, ["ill"])
+    assert verdict.choice == "adapted"
+    assert "gives 99.0 % of the rows the same label" in verdict.reasons[1]
+    assert judge(replace(collapsed, skill=0.0), [], 10, ["ill"]).choice == "unsure"
+
+
 @pytest.mark.parametrize(
     ("evidence", "lost", "reason"),
     [
-        (replace(GOOD, circular=BeforeAfter(0.8, 0.69)), [], "no longer agree"),
-        (replace(GOOD, circular=None), [], "one label"),
-        (replace(GOOD, agreement=0.8), [], "members disagree"),
-        (replace(GOOD, off_prior=BeforeAfter(0.4, 0.3)), [], "class_prior"),
+        (replace(GOOD, neighbours_z=0.5), [], "as often as"),
+        (replace(GOOD, skill=0.1), [], "hardly better than always giving the most common label"),
+        (replace(GOOD, largest_share=BeforeAfter(0.9, 0.96)), [], "96.0 % of the target rows have the same label"),
         (GOOD, ["rare"], "'rare'"),
     ],
 )
@@ -55,14 +69,9 @@ def test_verdict_says_if_no_label_changed() -> None:
     verdict = judge(GOOD, [], 0, [])
     assert (verdict.choice, verdict.same) == ("adapted", True)
     assert "changed no label" in verdict.sentence
-    assert judge(GOOD, ["rare"], 0, []).choice == "unsure"
-
-
-def test_circular_loss_of_ten_points_is_tolerated() -> None:
-    verdict = judge(replace(GOOD, circular=BeforeAfter(0.8, 0.7)), [], 5, [])
-    assert verdict.choice == "adapted"
-    assert "a loss this small is common" in verdict.reasons[1]
+    assert judge(replace(GOOD, skill=0.0), [], 0, []).choice == "unsure"
 
 
 def test_missing_evidence_is_not_a_doubt() -> None:
-    assert judge(Evidence(BeforeAfter(0.8, 0.8), None, 0.0, None, None), [], 1, []).choice == "adapted"
+    unknown = replace(GOOD, neighbours=None, neighbours_z=0.0, skill=float("nan"), agreement=None)
+    assert judge(unknown, [], 1, []).choice == "adapted"

@@ -151,8 +151,6 @@ def test_diagnose_supports_kernel_models() -> None:
     model = fitted(data, kernel="rbf")
     found = diagnose(model, *data[:3])
     assert found.class_features == []
-    assert found.evidence.circular is not None
-    assert found.evidence.circular.source > 0.8  # a linear model is at chance level
     gram = rbf_kernel(np.concatenate([data.X_source, data.X_target]))
     given = fitted(data._replace(X_source=gram[:120], X_target=gram[120:]), kernel="precomputed")
     with pytest.raises(ValueError, match="without the rows"):

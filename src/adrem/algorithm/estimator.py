@@ -373,10 +373,6 @@ class AdREM(DomainClassifier):
         counted = self._tally(rows)
         return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(self.intercept_))
 
-    def source_params(self) -> dict[str, Any]:
-        names = ("fit_intercept", "kernel", "gamma", "degree", "coef0")
-        return {**super().source_params(), **{name: getattr(self, name) for name in names}}
-
     def refit_params(self, n_target: int) -> dict[str, Any]:
         return {
             **super().refit_params(n_target),

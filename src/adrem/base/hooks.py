@@ -70,10 +70,6 @@ class DomainHooks(BaseEstimator):
         """Return lines on what the fit chose or estimated, for the summary and the report; by default none."""
         return []
 
-    def source_params(self) -> dict[str, Any]:
-        """Return the parameters of the linear classifier of the source to compare with, named as for `AdREM`."""
-        return {"loss": getattr(self, "loss", "hinge"), "C": getattr(self, "C_", 1.0)}
-
     def refit_params(self, n_target: int) -> dict[str, Any]:
         """Return parameters for ``set_params``, to refit the model to a part of the rows with what it has chosen."""
         del n_target  # others need it

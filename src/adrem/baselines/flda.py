@@ -141,10 +141,6 @@ class FLDA(Baseline):
         self.coef_ = coef[None].astype(domains.X_source.dtype)
         self.intercept_ = np.zeros(self.coef_.shape[:2], dtype=self.coef_.dtype)
 
-    def source_params(self) -> dict[str, Any]:
-        own = super().source_params()
-        return {**own, "loss": "hinge"} if self.loss == "squared" else own
-
 
 def presence(rows: Matrix, weights: Array | None = None) -> Array:
     """Return the fraction of rows in which each feature is not zero."""

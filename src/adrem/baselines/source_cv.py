@@ -175,9 +175,6 @@ class SourceOnlyCV(Baseline):
         listed = "; ".join(f"{name} {accuracy:.2f}" for name, accuracy in self.cv_accuracy_.items())
         return [f"chosen on the source: {self.chosen_}", *([f"held-out accuracies: {listed}"] if listed else [])]
 
-    def source_params(self) -> dict[str, Any]:
-        return {"loss": "log_loss", "C": self.C_}
-
     def pack_parts(self) -> tuple[Any, dict[str, NDArray[Any]]]:
         return None, {} if self.trees_ is None else self.trees_.arrays()
 

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from adrem.cli.judging import wants_estimate
@@ -193,8 +192,8 @@ def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:
         say(f"Source {sources[0].name}: {len(pair.y_source)} labelled rows.")
     else:
         say(f"{len(sources)} sources: {len(pair.y_source)} labelled rows.")
-    if pair.sources is not None:
-        say(f"Rows of each source: {', '.join(map(str, np.bincount(pair.sources)))}.")
+    if pair.source_sizes:
+        say(f"Rows of each source: {', '.join(map(str, pair.source_sizes))}.")
     say(f"Target {target.name}: {target.n_rows} rows.")
     for note in pair.notes:
         say_wrapped(f"- {with_options(note)}")
@@ -217,7 +216,7 @@ def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"verdict": {**asdict(verdict), "sentence": verdict.sentence}}
     if estimate:
         with stage("Estimating the accuracy"):
-            found["estimated_accuracy"] = asdict(estimate_examined(examined))
+            found["estimated_accuracy"] = asdict(estimate_examined(examined, labels=examined.chosen))
     return found
 
 

@@ -187,6 +187,16 @@ def _tell_verdict(summary: dict[str, Any]) -> None:
             say_wrapped(line)
 
 
+def _tell_estimate(estimate: dict[str, Any]) -> None:
+    if estimate["reasons"]:
+        say("Estimated accuracy: nothing can be said without labels.")
+        for reason in estimate["reasons"]:
+            say_wrapped(f"- {reason}")
+        return
+    low, value, high = (100 * estimate[name] for name in ("low", "accuracy", "high"))
+    say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+
+
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
     """Print the summary: as text to standard error, or as JSON to standard output."""
     if as_json:
@@ -200,8 +210,7 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
     if "scores" in summary:
         _tell_scores(summary)
     if "estimated_accuracy" in summary:
-        low, value, high = (100 * summary["estimated_accuracy"][name] for name in ("low", "accuracy", "high"))
-        say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+        _tell_estimate(summary["estimated_accuracy"])
     _tell_verdict(summary)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):
         if about.get(name) not in (None, STANDARD):

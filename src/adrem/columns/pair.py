@@ -70,6 +70,12 @@ class Pair:
     sources: NDArray[np.intp] | None = None
 
     @property
+    def source_sizes(self) -> list[int]:
+        """The number of rows of each source, if there are several."""
+        sizes: list[int] = [] if self.sources is None else np.bincount(self.sources).tolist()
+        return sizes
+
+    @property
     def feature_names(self) -> list[str]:
         """A name for every feature."""
         if self.recipe is not None:

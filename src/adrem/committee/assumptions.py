@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.base.parameters import read_prior
@@ -13,7 +14,7 @@ from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.kinds import Kind
 from adrem.committee.seats import Seat
-from adrem.committee.shares import estimate_shares, is_estimable
+from adrem.committee.shares import clear_shares_of_text, estimate_shares, has_rows, is_estimable
 from adrem.committee.shift import compare_domains
 
 Array = NDArray[np.float64]
@@ -31,10 +32,15 @@ class Assumptions(NamedTuple):
     by_domain: bool = False
 
 
-def assume(wanted: Any, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence) -> Assumptions:
-    """Find out, by the classifiers of the source, what explains how the domains differ."""
+def assume(
+    wanted: Any, domains: Domains, seats: list[Seat], head: dict[str, Any], seed: np.random.SeedSequence
+) -> Assumptions:
+    """Find out what explains how the domains differ: by Ad-REM for text, else by the classifiers of the source."""
     is_free = isinstance(wanted, str) and wanted == "auto"
     prior = read_prior("uniform" if is_free else wanted, domains)
+    if is_free and sp.issparse(domains.X_source) and has_rows(domains):
+        estimate, is_clear = clear_shares_of_text(domains, head, seed)
+        return Assumptions(estimate if is_clear else prior, estimate)
     if not (domains.adapts and seats and is_estimable(domains)):
         return Assumptions(prior)
     held_out = np.mean([seat.held_out for seat in seats], axis=0)

@@ -205,9 +205,6 @@ class Committee(DomainClassifier):
         """Return positions of classes as `predict` computes them."""
         return by_blocks(self.label_rows, rows, BYTES_PER_SCORE * len(self.classes_))
 
-    def source_params(self) -> dict[str, Any]:
-        return {"loss": "hinge", "C": "cv"}
-
     def refit_params(self, n_target: int) -> dict[str, Any]:
         del n_target
         return {

@@ -45,7 +45,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
 
     equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
-    assumed = assume(model.class_prior, domains, list(seats.values()), prior_seed)
+    assumed = assume(model.class_prior, domains, list(seats.values()), head, prior_seed)
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, {}

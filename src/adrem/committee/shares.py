@@ -1,6 +1,8 @@
-"""The class shares of the target, as the classifiers of the source estimate them."""
+"""The class shares of the target, as the classifiers of the source estimate them, or Ad-REM for text."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,13 +10,20 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from adrem.algorithm.calibration import calibrate
+from adrem.algorithm.em import EMOptions
+from adrem.algorithm.fitting import FitSettings
 from adrem.algorithm.prior import most_likely, with_floor
 from adrem.base.validation import Domains
+from adrem.committee import views
 from adrem.committee.kinds import FEW_COLUMNS
+from adrem.machines.linear import LinearHead
 
 Array = NDArray[np.float64]
 # Target rows per class that an estimate needs.
 MIN_ROWS_PER_CLASS = 10
+# Shares of text that are closer to equal ones than this, as a total variation distance, gain no accuracy: see the
+# tables of docs/label-shift.md.
+MIN_DISTANCE = 0.1
 TINY = 1e-12
 
 
@@ -26,9 +35,25 @@ def estimate_shares(held_out: Array, of_target: Array, domains: Domains) -> Arra
     return with_floor(most_likely(posteriors, base))
 
 
+def clear_shares_of_text(domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence) -> tuple[Array, bool]:
+    """Estimate the shares as `AdREM(class_prior="estimate")` does, and tell whether they are clearly not equal."""
+    fold_seed, own_seed = seed.spawn(2)
+    viewed = views.scaled(domains.X_source, domains.X_target)
+    settings = FitSettings(LinearHead("hinge", **head), EMOptions(), n_estimators=1, class_prior="estimate")
+    task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
+    with task.machine.guard():
+        found = settings.estimate_prior(task, own_seed)
+    distance = 0.5 * float(np.abs(found.shares - 1.0 / len(found.shares)).sum())
+    return found.shares, found.is_clear and distance > MIN_DISTANCE
+
+
+def has_rows(domains: Domains) -> bool:
+    """Whether both domains have enough rows for an estimate."""
+    counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
+    return domains.X_target.shape[0] >= MIN_ROWS_PER_CLASS * len(counts) and bool(counts.min() >= MIN_ROWS_PER_CLASS)
+
+
 def is_estimable(domains: Domains) -> bool:
     """Whether there are enough rows, and few enough columns to compare the domains."""
-    n_target, n_columns = domains.X_target.shape
-    counts = np.bincount(domains.labels[domains.weights > 0], minlength=len(domains.classes))
-    few = not sp.issparse(domains.X_source) and n_columns <= FEW_COLUMNS
-    return few and n_target >= MIN_ROWS_PER_CLASS * len(counts) and bool(counts.min() >= MIN_ROWS_PER_CLASS)
+    few = not sp.issparse(domains.X_source) and domains.X_target.shape[1] <= FEW_COLUMNS
+    return few and has_rows(domains)

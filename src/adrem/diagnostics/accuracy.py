@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.base import clone
 from adrem.algorithm.calibration import calibrate
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
+from adrem.diagnostics.verdict import reasons_against
 from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
 
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     from adrem.diagnostics.diagnosis import Examination
 
 Array = NDArray[np.float64]
-# The 90 % quantile of the error of the estimate, in standard deviations of the correctness of one row. Set on the
-# Amazon reviews, SURF and digits; docs/estimate.md has results on other data.
-ERROR_QUANTILE = 0.27
+# The half-width of the interval, in standard deviations of the correctness of one row, is WIDTH times this much: the
+# distance of the source's labels from the assumed class shares, as a total variation, and a constant. docs/estimate.md
+# tells how both were chosen, and how the interval does on data sets that had no part in the choice.
+WIDTH, LEAST_DISTANCE = 0.9, 0.3
 NORMAL_QUANTILE = 1.645  # of a two-sided 90 % interval, for the sampling error of the target rows
+FEW_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,19 @@ class AccuracyEstimate:
     Parameters
     ----------
     accuracy : float
-        The estimate: `confidence` plus `drift`, clipped.
+        The estimate: the mean probability of the predicted labels, by models fitted without the row and calibrated on
+        held-out source rows.
     low, high : float
-        Bounds that contain the accuracy in about nine of ten cases.
+        Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if nothing can be said.
     confidence : float
-        Mean probability of the predicted labels, by models fitted without the row and calibrated on held-out source
-        rows.
+        The same as ``accuracy``.
     drift : float
-        Change of the accuracy on held-out source rows by the adaptation. If it is negative, probabilities calibrated
-        there are too high for the target.
+        Accuracy of the adapted models on held-out source rows, minus that of the classifier of the source. Below zero
+        if adapting moved away from the source.
     difference_of_confidences : float
         Another estimate: the accuracy on held-out source rows minus the loss of confidence from source to target.
+    reasons : list of str
+        Why nothing can be said; empty otherwise.
     """
 
     accuracy: float
@@ -53,6 +58,12 @@ class AccuracyEstimate:
     confidence: float
     drift: float
     difference_of_confidences: float
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the estimate says anything."""
+        return not self.reasons
 
 
 def estimate_accuracy(
@@ -105,8 +116,11 @@ def estimate_accuracy(
     return estimate_examined(examine(model, X_source, y_source, X_target), random_state)
 
 
-def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyEstimate:
-    """Estimate the accuracy of an examined model."""
+def estimate_examined(
+    examined: Examination, random_state: int = 0, labels: NDArray[np.intp] | None = None
+) -> AccuracyEstimate:
+    """Estimate the accuracy of the labels of an examined model, or of other labels of the same rows."""
+    labels = examined.after if labels is None else labels
     domains = examined.domains
     check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
@@ -118,15 +132,25 @@ def estimate_examined(examined: Examination, random_state: int = 0) -> AccuracyE
         chances = chances * examined.prior / (counts / counts.sum())
         chances /= chances.sum(axis=1, keepdims=True)
     source_accuracy = float(np.mean(known.argmax(axis=1) == domains.labels))
-    confidence = float(chances[np.arange(len(chances)), examined.after].mean())
-    drift = source_accuracy - examined.head.held_out_accuracy(domains, random_state)
-    return _with_bounds(
-        float(np.clip(confidence + drift, 1.0 / len(counts), 1.0)),
-        len(chances),
+    confidence = float(chances[np.arange(len(chances)), labels].mean())
+    low, high = _bounds(confidence, len(chances), examined.distance_before)
+    reasons = _why_unknown(examined)
+    return AccuracyEstimate(
+        accuracy=confidence,
+        low=0.0 if reasons else low,
+        high=1.0 if reasons else high,
         confidence=confidence,
-        drift=drift,
+        drift=source_accuracy - examined.source_accuracy,
         difference_of_confidences=source_accuracy - float(shares.max(axis=1).mean() - chances.max(axis=1).mean()),
+        reasons=reasons,
     )
+
+
+def _why_unknown(examined: Examination) -> list[str]:
+    """Return why the accuracy can't be told; nothing if it can."""
+    n_target = examined.domains.X_target.shape[0]
+    few = [f"The target has only {n_target} rows."] if n_target < FEW_ROWS else []
+    return [*few, *reasons_against(examined.evidence)]
 
 
 def check_rows(y_source: NDArray[Any], n_target: int) -> None:
@@ -144,14 +168,13 @@ def check_rows(y_source: NDArray[Any], n_target: int) -> None:
         )
 
 
-def _with_bounds(accuracy: float, n_rows: int, **parts: float) -> AccuracyEstimate:
-    # A Wilson interval, which has a width even if the estimate is 1.
+def _bounds(accuracy: float, n_rows: int, distance: float) -> tuple[float, float]:
+    """Return the bounds: a Wilson interval, which has a width even if the estimate is 1, widened by the usual error."""
     n_adjusted = n_rows + NORMAL_QUANTILE**2
     middle = (accuracy * n_rows + 0.5 * NORMAL_QUANTILE**2) / n_adjusted
-    half_width = float(
-        np.sqrt(middle * (1.0 - middle)) * np.hypot(ERROR_QUANTILE, NORMAL_QUANTILE / np.sqrt(n_adjusted))
-    )
-    return AccuracyEstimate(accuracy, max(accuracy - half_width, 0.0), min(accuracy + half_width, 1.0), **parts)
+    usual = WIDTH * (LEAST_DISTANCE + distance)
+    half_width = float(np.sqrt(middle * (1.0 - middle)) * np.hypot(usual, NORMAL_QUANTILE / np.sqrt(n_adjusted)))
+    return max(accuracy - half_width, 0.0), min(accuracy + half_width, 1.0)
 
 
 def _held_out_scores(model: Any, domains: Domains, seed: int) -> tuple[Array, Array]:

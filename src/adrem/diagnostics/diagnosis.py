@@ -18,7 +18,7 @@ from adrem.base.pipelines import unwrap
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
-from adrem.diagnostics.evidence import Evidence, gather
+from adrem.diagnostics.evidence import Evidence, compare_neighbours, largest_shares, one_sided_part, skill_of
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
@@ -30,7 +30,6 @@ from adrem.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from adrem.baselines.source_cv import SourceOnlyCV
-    from adrem.machines.linear import LinearHead
 
 N_UNCERTAIN = 20
 # A class is recovered if it had less than this part of an equal share of the labels, and now has this many times more.
@@ -83,13 +82,13 @@ def diagnose(
     Examples
     --------
     >>> from adrem import AdREM
-    >>> from adrem.datasets import make_rotated_arcs
+    >>> from adrem.datasets import load_digits_shift
     >>> from adrem.diagnostics import diagnose
-    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
-    >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> X_source, y_source, X_target, _ = (part[::3] for part in load_digits_shift())
+    >>> model = AdREM(C=0.1, n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
     >>> diagnosis = diagnose(model, X_source, y_source, X_target)
-    >>> diagnosis.n_changed, diagnosis.verdict.choice
-    (1, 'adapted')
+    >>> diagnosis.n_changed > 100, diagnosis.verdict.choice
+    (True, 'adapted')
     """
     return examine(model, X_source, y_source, X_target, feature_names, random_state).diagnosis()
 
@@ -152,7 +151,6 @@ class Examination:
         self._seeds = dict(zip(("neighbours", "gap", "map"), spawn_seeds(random_state, 3), strict=True))
         self.names = self._names(feature_names)
         self.labels: list[Any] = model.classes_.tolist()
-        self.head = source_head(model)
         self.baseline = fit_baseline(domains)
         self.before = self.baseline.label_rows(domains.X_target)
         self.after = model.label_rows(domains.X_target)
@@ -202,20 +200,42 @@ class Examination:
     @cached_property
     def evidence(self) -> Evidence:
         """The tests of the labels before and after adapting."""
-        return gather(
-            self.head,
-            self.domains,
-            self.before,
-            self.after,
+        neighbours, z = compare_neighbours(self.domains.X_target, self.before, self.after, self._rng("neighbours"))
+        skill, least_skill = skill_of(self.source_accuracy, self.domains.labels)
+        return Evidence(
+            neighbours=neighbours,
+            neighbours_z=z,
+            one_sided=one_sided_part(self.before, self.after, self.domains.labels, self._assumed_shares()),
+            largest_share=largest_shares(self.before, self.after),
+            skill=skill,
+            least_skill=least_skill,
             agreement=float(np.mean(self.members)) if self.members else None,
-            prior=self.prior,
-            rng=self._rng("neighbours"),
         )
+
+    def _assumed_shares(self) -> NDArray[np.float64]:
+        return np.full(len(self.labels), 1.0 / len(self.labels)) if self.prior is None else self.prior
+
+    @property
+    def distance_before(self) -> float:
+        """The distance of the class shares before adapting from those that are assumed, as a total variation."""
+        shares = np.bincount(self.before, minlength=len(self.labels)) / len(self.before)
+        return float(0.5 * np.abs(shares - self._assumed_shares()).sum())
+
+    @property
+    def source_accuracy(self) -> float:
+        """The accuracy of the source's classifier on held-out source rows, NaN if a class has too few."""
+        accuracies: dict[str, float] = self.baseline.cv_accuracy_
+        return accuracies.get(self.baseline.chosen_, float("nan"))
 
     @cached_property
     def verdict(self) -> Verdict:
         """Which labels to use."""
-        return judge(self.evidence, self.lost, self.n_changed, self.recovered)
+        return judge(self.evidence, self.vanished, self.n_changed, self.recovered)
+
+    @property
+    def chosen(self) -> NDArray[np.intp]:
+        """The labels that the verdict prefers, the adapted ones if it is unsure."""
+        return self.before if self.verdict.choice == "source" else self.after
 
     def score(self, truth: Any) -> Scores | None:
         """Score the labels by the true ones; None without any."""
@@ -237,6 +257,13 @@ class Examination:
             after >= np.maximum(1, RECOVERED_FACTOR * before)
         )
         return [label for label, is_recovered in zip(self.labels, found, strict=True) if is_recovered]
+
+    @property
+    def vanished(self) -> list[Any]:
+        """Classes without a label that were not rare before adapting."""
+        before = np.bincount(self.before, minlength=len(self.labels))
+        counts = dict(zip(self.labels, before.tolist(), strict=True))
+        return [label for label in self.lost if counts[label] * len(self.labels) >= RARE_PART * len(self.before)]
 
     @property
     def lost(self) -> list[Any]:
@@ -301,13 +328,6 @@ def fit_baseline(domains: Domains) -> SourceOnlyCV:
         with one_blas_thread():
             baseline.fit_domains(domains)
     return baseline
-
-
-def source_head(model: Any) -> LinearHead:
-    """Return the linear classifier to train on the source alone, with the loss, C, intercept and kernel of a model."""
-    from adrem.machines.linear import LinearHead
-
-    return LinearHead(**model.source_params())
 
 
 def _rows_with(domains: Domains) -> NDArray[np.intp]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.base.validation import Domains
 from adrem.diagnostics.map import some_rows
-from adrem.runtime.seeds import integer_seed
 from adrem.types import Matrix
-
-if TYPE_CHECKING:
-    from adrem.machines.linear import LinearHead
 
 Labels = NDArray[np.intp]
 NEIGHBOURS = 5
 # Maximum number of target rows whose neighbours are compared.
 N_COMPARED = 2000
+# Shares that differ by less are equal.
+EQUAL = 1e-9
+# Fewer changed labels, as a part of all, tell nothing about class shares.
+MIN_CHANGED = 0.03
+# The source is further from equal shares than the labels before adapting if it is by more than this.
+MORE_SKEWED = 0.02
+# A classifier avoids at least this part of the errors of the most common label if it has learnt something, and as many
+# as so many standard errors.
+LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
 
 
 @dataclass(frozen=True)
@@ -49,37 +53,31 @@ class Evidence:
 
     Parameters
     ----------
-    circular : BeforeAfter or None
-        Circular validation: the accuracy on the source of a classifier that is trained on the target with the labels in
-        question. It favours the labels of the source classifier. None if all target rows have one label.
     neighbours : BeforeAfter or None
         How often the nearest target rows of a target row have its label. It favours adapted labels, which are smoother.
         None if there are too few rows.
     neighbours_z : float
         The change of that value in standard errors, from the pairs of neighbours that agree only before or only after.
+    one_sided : float
+        For two classes that are assumed to be equally common: the part of the changed labels that only brings the class
+        shares closer to equal ones. Zero otherwise, and if the source is further from equal shares than the labels
+        before adapting.
+    largest_share : BeforeAfter
+        The share of the rows that have the most common label.
+    skill, least_skill : float
+        The part of the errors of always giving the most common label that the source's classifier avoids on held-out
+        source rows, NaN if a class has too few; and the least that is clearly above none.
     agreement : float or None
         Mean share of the members that agree with a label; None for a method with one classifier.
-    off_prior : BeforeAfter or None
-        The share of the target rows that would need another label to match ``class_prior_``; None for methods without
-        it.
     """
 
-    circular: BeforeAfter | None
     neighbours: BeforeAfter | None
     neighbours_z: float
+    one_sided: float
+    largest_share: BeforeAfter
+    skill: float
+    least_skill: float
     agreement: float | None
-    off_prior: BeforeAfter | None
-
-
-def train_back(head: LinearHead, domains: Domains, labels: Labels) -> float | None:
-    """Return the accuracy on the source of a classifier trained on the target with the given labels."""
-    known = np.unique(labels)
-    if len(known) < 2:
-        return None
-    n_target = domains.X_target.shape[0]
-    reverse = Domains(domains.X_target, np.searchsorted(known, labels), np.ones(n_target), domains.X_target[:0], known)
-    back = head.fit(reverse, integer_seed(0))
-    return float(np.mean(known[back.label(domains.X_source)] == domains.labels))
 
 
 def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
@@ -106,28 +104,27 @@ def compare_neighbours(
     return BeforeAfter(float(agreed.mean()), float(agrees.mean())), z
 
 
-def gather(
-    head: LinearHead,
-    domains: Domains,
-    before: Labels,
-    after: Labels,
-    *,
-    agreement: float | None,
-    prior: NDArray[np.float64] | None,
-    rng: np.random.Generator,
-) -> Evidence:
-    """Run all tests of the labels before and after adapting."""
-    changed = bool(np.any(before != after))
-    back = train_back(head, domains, before)
-    back_adapted = train_back(head, domains, after) if changed else back
-    circular = None if back is None or back_adapted is None else BeforeAfter(back, back_adapted)
-    neighbours, z = compare_neighbours(domains.X_target, before, after, rng)
-    off_prior = None
-    if prior is not None:
-        off_prior = BeforeAfter(*(_off(own, prior) for own in (before, after)))
-    return Evidence(circular, neighbours, z, agreement, off_prior)
+def one_sided_part(before: Labels, after: Labels, labels: Labels, prior: NDArray[np.float64]) -> float:
+    """Return the part of the changed labels that only evens out the shares of two classes that are assumed equal."""
+    changed = np.count_nonzero(before != after)
+    if len(prior) != 2 or np.ptp(prior) > EQUAL or changed < MIN_CHANGED * len(before):
+        return 0.0
+    old, new, source = (float(np.mean(own == 0)) - 0.5 for own in (before, after, labels))
+    if abs(source) > abs(old) + MORE_SKEWED or (new - old) * old > 0:
+        return 0.0
+    return abs(new - old) * len(before) / changed
 
 
-def _off(labels: Labels, prior: NDArray[np.float64]) -> float:
-    shares = np.bincount(labels, minlength=len(prior)) / len(labels)
-    return float(0.5 * np.abs(shares - prior).sum())
+def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:
+    """Return how much better an accuracy is than that of the most common label, and the least that is clearly better.
+
+    Both are parts of the errors that the most common label leaves.
+    """
+    common = float(np.bincount(labels).max() / len(labels))
+    error = np.sqrt(common * (1.0 - common) / len(labels))
+    return (accuracy - common) / (1.0 - common), max(LEAST_SKILL, SKILL_ERRORS * float(error) / (1.0 - common))
+
+
+def largest_shares(before: Labels, after: Labels) -> BeforeAfter:
+    """Return the share of the rows that have the most common label."""
+    return BeforeAfter(*(float(np.bincount(own).max() / len(own)) for own in (before, after)))

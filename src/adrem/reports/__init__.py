@@ -64,10 +64,10 @@ def report(
     Examples
     --------
     >>> import adrem
-    >>> from adrem.datasets import make_rotated_arcs
-    >>> X_source, y_source, X_target, _ = make_rotated_arcs(20, 20, rotation=60, random_state=0)
-    >>> model = adrem.AdREM(n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
-    >>> page = adrem.report(model, X_source, y_source, X_target, title="Arcs")
+    >>> from adrem.datasets import load_digits_shift
+    >>> X_source, y_source, X_target, _ = (part[::3] for part in load_digits_shift())
+    >>> model = adrem.AdREM(C=0.1, n_estimators=3, random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> page = adrem.report(model, X_source, y_source, X_target, title="Digits")
     >>> page.diagnosis.verdict.sentence
     'Use the adapted labels.'
     """

@@ -58,7 +58,7 @@ class About:
     scores : Scores, default=None
         Scores of the labels, if the target labels are known.
     estimate : mapping, default=None
-        The estimated ``accuracy`` and its bounds ``low`` and ``high``.
+        The estimated ``accuracy``, its bounds ``low`` and ``high``, and the ``reasons`` if it is unknown.
     handed_out : str
         Whose labels were written: "adapted", "source", or "" if none were.
     baseline : str
@@ -78,7 +78,7 @@ class About:
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
     scores: Scores | None = None
-    estimate: Mapping[str, float] | None = None
+    estimate: Mapping[str, Any] | None = None
     handed_out: str = ""
     baseline: str = ""
     samples: bool = True
