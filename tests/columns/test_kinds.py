@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from adrem.columns.kinds import Wishes, infer_kinds
+from adrem.columns.values import as_numbers
 from adrem.exceptions import ParameterError
 
 N = 60
@@ -112,12 +113,30 @@ def test_numeric_strings_with_few_exceptions_are_numbers() -> None:
     assert (b.kind, b.reason) == ("number", "numbers")
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("2,5", 2.5),
+        ("+2,50", 2.5),
+        ("0,125", 0.125),
+        ("-3,12345", -3.12345),
+        ("1.234,5", 1234.5),
+        ("1,234.5", 1234.5),
+        ("1,234,567", 1_234_567.0),
+        ("1,234", None),
+        ("2.5", 2.5),
+    ],
+)
+def test_decimal_commas_and_marked_thousands_are_read(written: str, value: float | None) -> None:
+    assert as_numbers(pl.Series([written, None, "x"])).to_list() == [value, None, None]
+
+
 def test_multiline_strings_are_text() -> None:
     source, target = frames(review=[f"this\nthing\tnumber {k}\nis good" for k in range(N)], n=range(0, 2 * N, 2))
     assert infer_kinds(source, target).of_kind("text") == ["review"]
 
 
-@pytest.mark.parametrize("form", ["{},50", "$ {}.30", "{} 000,0 €"])
+@pytest.mark.parametrize("form", ["{},500", "$ {}.30", "{} 000,0 €"])
 def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
     source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
     [price] = [column for column in infer_kinds(source, target).shared if column.name == "price"]
@@ -127,7 +146,7 @@ def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
 @pytest.mark.parametrize(
     ("values", "doubt"),
     [
-        ([f"{k % 25},5" for k in range(N)], "another notation"),
+        ([f"€{k % 25}.5" for k in range(N)], "another notation"),
         (
             [f"{k % 5}.5 cm" if k < N // 2 else f"{k % 5}.5" for k in range(N)],
             "numbers in only one file",

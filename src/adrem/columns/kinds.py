@@ -242,7 +242,7 @@ def _never_repeat(numbers: Series) -> bool:
     steps = numbers.sort().diff().slice(1)
     is_grid = steps.n_unique() == 1 and steps[0] > 1  # such as times of measurement
     span = float(steps.sum()) + 1.0
-    return numbers.n_unique() == len(numbers) and not is_grid and bool(len(numbers) ** 2 > 2 * BY_CHANCE * span)
+    return bool(numbers.n_unique() == len(numbers) and not is_grid and len(numbers) ** 2 > 2 * BY_CHANCE * span)
 
 
 def _are_drawn(numbers: Series) -> bool:
@@ -254,7 +254,7 @@ def _are_drawn(numbers: Series) -> bool:
         return False
     places = (numbers.sort().to_numpy() - least) / (9.0 * least)
     steps = np.arange(len(places) + 1) / len(places)
-    return float(max((steps[1:] - places).max(), (places - steps[:-1]).max())) < EVEN / np.sqrt(len(places))
+    return bool(max((steps[1:] - places).max(), (places - steps[:-1]).max()) < EVEN / np.sqrt(len(places)))
 
 
 def _doubt(numbers: list[Series], values: list[Series], column: Column) -> str:

@@ -14,6 +14,9 @@ MISSING = [
     "nan", "-nan", "-NaN", "NaT", "NULL", "null", "#NULL!", "None", "none", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
     "#DIV/0!", "#VALUE!", "#REF!",
 ]  # fmt: skip
+# Numbers with a decimal comma, and with commas between thousands, that can be nothing else.
+DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+)$"
+THOUSANDS = r"^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$"
 WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number, written with a decimal point
 
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -58,14 +61,28 @@ def missing_words(columns: Sequence[Series]) -> list[str]:
 
 
 def as_numbers(series: Series) -> Series:
-    """Convert to finite numbers; other values become null."""
+    """Convert to finite numbers, also those like 1.234,5 and 1,234.5; other values become null."""
     import polars as pl
 
     if series.dtype.is_temporal():
         return series.cast(pl.Null).cast(pl.Float64)
-    numbers = series if series.dtype != pl.String else series.str.strip_chars()
+    numbers = series if series.dtype != pl.String else _with_points(series.str.strip_chars())
     numbers = numbers.cast(pl.Float64, strict=False)
     return numbers.set(~numbers.is_finite(), None)
+
+
+def _with_points(strings: Series) -> Series:
+    """Return numbers with decimal commas or marked thousands in plain notation, unless it may be either: 1,234."""
+    import polars as pl
+
+    if not strings.str.contains(",", literal=True).any():
+        return strings
+    decimal = strings.str.contains(DECIMAL_COMMA).fill_null(False)
+    thousands = strings.str.contains(THOUSANDS).fill_null(False)
+    commas = strings.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    points = strings.str.replace_all(",", "", literal=True)
+    plain = pl.select(pl.when(decimal).then(commas).when(thousands).then(points).otherwise(strings)).to_series()
+    return plain.alias(strings.name)
 
 
 def without_codes(frame: DataFrame, codes: Mapping[str, Collection[str]]) -> DataFrame:

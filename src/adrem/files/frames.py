@@ -138,8 +138,8 @@ def _check_text(content: bytes, name: str) -> None:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DamagedDataError(
-            f"{name} is not UTF-8 (byte {error.start}): convert it, for example by "
-            f"`iconv -f latin1 -t utf-8 {name} > new.csv`."
+            f'{name} is not UTF-8 (byte {error.start}): save it as "CSV UTF-8" in your spreadsheet program, or convert '
+            f"it by `iconv -f latin1 -t utf-8 {name} > new.csv`."
         ) from error
 
 
