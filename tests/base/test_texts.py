@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adrem import adapt
@@ -17,3 +18,10 @@ def test_texts_are_answered_with_the_way_to_rows(make: Any) -> None:
         adapt(make(["a b", "c d"]), [0, 1], make(["a c"]))
     with pytest.raises(InvalidDataError, match="X_target holds texts"):
         adapt([[1.0], [2.0]], [0, 1], make(["a c"]))
+
+
+@pytest.mark.parametrize("make", [lambda rows: np.array(rows, dtype=object), pd.DataFrame])
+def test_columns_of_strings_are_answered_with_the_way_to_numbers(make: Any) -> None:
+    rows = [[1.0, "red"], [2.0, "blue"]]
+    with pytest.raises(InvalidDataError, match=r"X has columns of strings: .*'red'.*adrem adapt.*ColumnTransformer"):
+        adapt(make(rows), [0, 1], make(rows))

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -476,10 +477,10 @@ def test_lost_class_is_shown_in_verdict_and_report(adrem: Command, files: Path) 
 
 
 def test_similar_column_names_are_reported(adrem: Command, files: Path) -> None:
-    frame = pl.read_csv(files / "knives.csv").rename({"review": " Review"})
+    frame = pl.read_csv(files / "knives.csv").rename({"review": "Review"})
     frame.write_csv(files / "knives.csv")
     _, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "--drop", "id", "-o", "l.csv")
-    assert "'review' and ' Review' look alike" in " ".join(err.split())
+    assert "'review' and 'Review' look alike" in " ".join(err.split())
 
 
 def test_carriage_return_line_endings_are_read(adrem: Command, files: Path) -> None:
@@ -557,6 +558,19 @@ def test_messages_name_options(adrem: Command, files: Path) -> None:
     assert "flatten it, or name it in --drop" in adrem("adapt", *words).err
     (files / "bare.csv").write_text("1,1,0\n2,3,1\n")
     assert "is no header, use --no-header" in adrem("adapt", "bare.csv", "bare.csv", "-o", "labels.csv").err
+
+
+def test_predict_tells_a_classifier_of_the_source(adrem: Command, files: Path) -> None:
+    from adrem.columns.bundle import load_bundle, save_bundle
+
+    words = ["books.csv", "knives.csv", "--label", "verdict", "-o", "labels.csv", "--members", "1", "--save", "m.adrem"]
+    assert adrem("adapt", *words).code == 0
+    assert "classifier of the source" not in adrem("predict", "m.adrem", "more.csv", "-o", "a.csv").err
+    bundle = load_bundle(files / "m.adrem")
+    save_bundle(replace(bundle, model=bundle.baseline), files / "source.adrem")
+    outcome = adrem("predict", "source.adrem", "more.csv", "-o", "b.csv", "--json")
+    assert "the model is the classifier of the source alone" in " ".join(outcome.err.split())
+    assert json.loads(outcome.out)["handed_out"] == "source"
 
 
 @pytest.mark.usefixtures("files")

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from adrem.columns.kinds import Wishes, infer_kinds
+from adrem.columns.values import as_numbers
 from adrem.exceptions import ParameterError
 
 N = 60
@@ -112,12 +113,30 @@ def test_numeric_strings_with_few_exceptions_are_numbers() -> None:
     assert (b.kind, b.reason) == ("number", "numbers")
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("2,5", 2.5),
+        ("+2,50", 2.5),
+        ("0,125", 0.125),
+        ("-3,12345", -3.12345),
+        ("1.234,5", 1234.5),
+        ("1,234.5", 1234.5),
+        ("1,234,567", 1_234_567.0),
+        ("1,234", None),
+        ("2.5", 2.5),
+    ],
+)
+def test_decimal_commas_and_marked_thousands_are_read(written: str, value: float | None) -> None:
+    assert as_numbers(pl.Series([written, None, "x"])).to_list() == [value, None, None]
+
+
 def test_multiline_strings_are_text() -> None:
     source, target = frames(review=[f"this\nthing\tnumber {k}\nis good" for k in range(N)], n=range(0, 2 * N, 2))
     assert infer_kinds(source, target).of_kind("text") == ["review"]
 
 
-@pytest.mark.parametrize("form", ["{},50", "$ {}.30", "{} 000,0 €"])
+@pytest.mark.parametrize("form", ["{},500", "$ {}.30", "{} 000,0 €"])
 def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
     source, target = frames(price=[form.format(k) for k in range(N)], n=range(0, 2 * N, 2))
     [price] = [column for column in infer_kinds(source, target).shared if column.name == "price"]
@@ -127,7 +146,7 @@ def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
 @pytest.mark.parametrize(
     ("values", "doubt"),
     [
-        ([f"{k % 25},5" for k in range(N)], "another notation"),
+        ([f"€{k % 25}.5" for k in range(N)], "another notation"),
         (
             [f"{k % 5}.5 cm" if k < N // 2 else f"{k % 5}.5" for k in range(N)],
             "numbers in only one file",
@@ -151,11 +170,56 @@ def test_ambiguous_categories_carry_a_doubt(values: list[str], doubt: str) -> No
         ("account", [100_000 + 13 * k for k in range(N)], "identifier"),
         ("salary", [20_000 + 7919 * k % 30_011 for k in range(N)], "number"),
         ("solid", [7 * k % 61 for k in range(1, N + 1)], "number"),
+        ("minutes", range(0, 15 * N, 15), "number"),
     ],
 )
 def test_hidden_identifiers_are_found(name: str, values: list[int], kind: str) -> None:
     [column] = infer_kinds(*frames(**{name: values, "n": range(0, 2 * N, 2)})).shared[:1]
     assert column.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.random.RandomState(0).permutation(400), "identifier"),  # none repeats, where 400 draws of 800 would
+        (np.random.RandomState(0).choice(900_000, 400, replace=False) + 100_000, "identifier"),
+        (np.random.RandomState(0).choice(60_000, 400, replace=False) + 20_000, "number"),
+        (np.random.RandomState(0).normal(50_000, 9_000, 400).round(), "number"),
+        (np.random.RandomState(0).randint(0, 800, 400), "number"),
+    ],
+)
+def test_numbers_drawn_as_identifiers_are_found_under_any_name(values: Any, kind: str) -> None:
+    frame = pl.DataFrame({"subject": values.astype(float), "n": np.random.RandomState(1).normal(size=400)})
+    [column, _] = infer_kinds(frame[:200], frame[200:]).shared
+    assert column.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("values", "day"),
+    [
+        ([f"2020-{1 + k % 12:02d}" for k in range(N)], 31),
+        ([f"{1 + k % 12}/2020" for k in range(N)], 31),
+        ([f"{('Jan', 'Feb', 'March')[k % 3]} 2020" for k in range(N)], 31),
+        ([f"{('Jan', 'Feb', 'March')[k % 3]}-20" for k in range(N)], 31),
+        ([f"2020-Q{1 + k % 4}" for k in range(N)], 91),
+        ([f"Q{1 + k % 4} 2020" for k in range(N)], 91),
+    ],
+)
+def test_months_and_quarters_are_dates(values: list[str], day: int) -> None:
+    source, target = frames(when=values, n=range(0, 2 * N, 2))
+    assert infer_kinds(source, target).shared[0].kind == "date"
+    [when, _] = infer_kinds(source, target, Wishes(numeric=["when"])).shared
+    assert when.numbers(source["when"])[:2].diff()[1] == day
+
+
+def test_dates_of_several_forms_and_weeks_are_no_categories() -> None:
+    source, _ = frames(when=[f"2020-01-{1 + k % 28:02d}" for k in range(N)], n=range(0, 2 * N, 2))
+    _, target = frames(when=[f"{1 + k % 28:02d}.01.2020" for k in range(N)], n=range(0, 2 * N, 2))
+    weeks = frames(when=[f"2020-W{1 + k % 40:02d}" for k in range(N)], n=range(0, 2 * N, 2))
+    for pair in ((source, target), weeks):
+        assert infer_kinds(*pair).shared[0].kind == "date"
+        with pytest.raises(ParameterError, match="write them as 2021-12-31"):
+            infer_kinds(*pair, Wishes(numeric=["when"]))
 
 
 def test_categories_without_common_values_are_identifiers() -> None:

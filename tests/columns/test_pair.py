@@ -130,13 +130,41 @@ def test_label_resembling_missing_value_is_noted(tmp_path: Path) -> None:
 
 def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\n".join(f"{7 * k % 31}.5\t{(5 * k + 3) % 29}\t{k % 2}" for k in range(30)))
-    with pytest.raises(ParameterError, match=r"no column 'kind'.*Is its first line no header\? header names"):
+    with pytest.raises(ParameterError, match=r"no column 'kind'.*Is it tab-separated without a header\? header names"):
         make_pair(*[read_file(str(tmp_path / "a.csv"))] * 2, label="kind")
     named = [read_file(str(tmp_path / "a.csv"), header=False)] * 2
     assert make_pair(*named, label="column_3").feature_names == ["column_1", "column_2", "(constant)"]
+    texts = "\n".join(f"{'dull ' * 30}{k},{'good' if k % 2 else 'bad'}" for k in range(30))
+    (tmp_path / "texts.csv").write_text(texts)
+    with pytest.raises(ParameterError, match=r"Is its first line no header\? header names"):
+        make_pair(*[read_file(str(tmp_path / "texts.csv"))] * 2, label="kind")
     (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
     with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
         read_file(str(tmp_path / "b.csv"))
     (tmp_path / "c.csv").write_text("a b c\n1 2 3\n")
     with pytest.raises(ParameterError, match="Are its columns separated by spaces"):
         make_pair(*[read_file(str(tmp_path / "c.csv"))] * 2, label="kind")
+
+
+def test_spaces_around_names_values_and_labels_do_not_count(tmp_path: Path) -> None:
+    rows = [(("red", "blue")[k % 3 == 0], 7 * k % 31, ("cat", "dog")[k % 2]) for k in range(40)]
+    for name, mark in (("a.csv", ", "), ("b.csv", ","), ("c.csv", "|")):
+        (tmp_path / name).write_text("\n".join(mark.join(map(str, row)) for row in [("hue", "size", "kind"), *rows]))
+    spaced, plain, bars = (read_file(str(tmp_path / name)) for name in ("a.csv", "b.csv", "c.csv"))
+    for target in (plain, bars):
+        pair = make_pair(spaced, target, label="kind", target_label="kind")
+        assert pair.feature_names == ["size", "(constant)", "hue = blue", "hue = red"]
+        assert pair.truth is not None
+        assert pair.truth.tolist() == pair.y_source.tolist() == [kind for *_, kind in rows]
+
+
+def test_marks_of_missing_values_and_blank_labels_are_named() -> None:
+    values = [str(7 * k % 31 + 0.5) for k in range(30)]
+    kinds = ["x", "y"] * 15
+    source = table(pl.DataFrame({"a": [*values[:-1], "?"], "b": values, "kind": kinds}))
+    unlabelled = {"a": values, "b": [*values[:-2], "n/a", "?"], "kind": ["", None] * 15}
+    target = table(pl.DataFrame(unlabelled), "target")
+    pair = make_pair(source, target, label="kind", target_label="kind")
+    assert "'?' means missing in 'a', 'b'" in pair.notes
+    assert "'n/a' means missing in 'b'" in pair.notes
+    assert "no row of target has a label in 'kind': nothing can be scored" in pair.notes

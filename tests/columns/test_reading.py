@@ -89,7 +89,7 @@ def test_semicolon_csv_keeps_written_values(tmp_path: Path) -> None:
             "a.csv",
             "x\nçé\n".encode("latin1"),
             DamagedDataError,
-            r"is not UTF-8 \(byte 2\): convert it.*iconv -f latin1",
+            r"is not UTF-8 \(byte 2\): save it as .CSV UTF-8.*iconv -f latin1",
         ),
         ("a.csv", b"x,y\n1,2\n3,4,5\n", DamagedDataError, "can't be read as a table of text"),
         ("a.parquet", b"PAR1 and no more", DamagedDataError, "can't be read as a parquet file"),

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from adrem.columns import Recipe
 from adrem.columns.kinds import Wishes, infer_kinds
 from adrem.columns.learning import make_recipe
-from adrem.columns.recipe import ABSENT, CONSTANT, OTHER
+from adrem.columns.recipe import ABSENT, CONSTANT, OTHER, WEIGHT_BESIDE_TEXT
 from adrem.columns.terms import WORD
 from adrem.preprocessing import JointStdScaler
 
@@ -134,6 +134,8 @@ def test_numbers_beside_text_become_intervals() -> None:
     counts = (rows.toarray()[:, :11] > 0).sum(axis=0)
     assert counts.tolist()[-1] == 8
     assert set(counts.tolist()[:-1]) <= {7, 8}
+    deviations = rows.toarray()[:, :11].std(axis=0)
+    np.testing.assert_allclose(deviations, WEIGHT_BESIDE_TEXT)  # single numbers would drown among the words
     again = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())), recipe.scales, recipe.centres)
     assert again.is_for(rows.shape[1])
     np.testing.assert_array_equal(again.apply(source)[0].toarray(), rows.toarray())

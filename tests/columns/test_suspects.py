@@ -33,6 +33,7 @@ def pair_of(column: Any, **options: Any) -> Pair:
         (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "the two files share none of its values"),
         (np.where(LABELS == 1, "good", "bad").tolist(), "give the label away"),
         (np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
+        ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "the two files share none of its values"),
         ([1.5 * k if k < N or k % 20 == 0 else None for k in range(2 * N)], "most of the values are missing in b"),
     ],
 )

@@ -12,7 +12,7 @@ from browser import ARTEFACTS, find_chromium, open_browser
 from problems import make_blobs_shift
 
 import adrem
-from adrem import AdREM, baselines
+from adrem import AdREM, Committee, baselines
 from adrem.datasets import DomainPair
 
 pytestmark = pytest.mark.thorough
@@ -94,6 +94,15 @@ def test_page_opens_without_errors_or_requests(
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     back = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(246, 247, 249)" if scheme == "light" else "rgb(16, 20, 26)")
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_of_a_committee_fits_its_window(browser: Browser, tmp_path: Path, width: int) -> None:
+    model = Committee(n_estimators=2, n_iter=4, random_state=0)
+    seen = visit(browser, make_report(make_blobs_shift(), model), tmp_path, width)
+    assert seen.page.locator("caption", has_text="Kinds that vote").count() == 1
+    assert seen.page.evaluate("document.documentElement.scrollWidth") == width
 
 
 @needs_browser

@@ -26,7 +26,17 @@ def read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     """Read the rows of X as scikit-learn does, as floats, dense or CSR."""
     check_indices(X, "X")
     check_not_text(X, "X")
-    return canonical(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES), "X")
+    try:
+        rows = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=TYPES)
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise InvalidDataError(
+            f"X has columns of strings: {error}. `adrem adapt` and adrem.columns turn columns of two files into "
+            "numbers. In Python, use a ColumnTransformer of scikit-learn, fitted to the rows of both domains: "
+            "OneHotEncoder for categories, CountVectorizer for texts."
+        ) from error
+    return canonical(rows, "X")
 
 
 def check_not_text(X: Any, name: str) -> None:

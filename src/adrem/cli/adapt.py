@@ -82,7 +82,7 @@ def adapt(
     numeric: Annotated[str | None, typer.Option(help="Columns of numbers or dates (default: detected).")] = None,
     categorical: Annotated[str | None, typer.Option(help="Columns of categories (default: detected).")] = None,
     missing: Annotated[
-        str | None, typer.Option(help="Values that mean missing, such as -9,? (default: detected; none: empty cells).")
+        str | None, typer.Option(help="Codes that mean missing, such as -9,unknown (default: detected; none: no code).")
     ] = None,
     no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,

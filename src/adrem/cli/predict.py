@@ -53,7 +53,11 @@ def predict(
     labels = label_rows(bundle, rows)
     outputs.write_labels(labels, beside, output)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
-    outputs.tell_summary(outputs.summarize(labels, truth, bundle.model.classes_.tolist()), about, as_json)
+    summary = outputs.summarize(labels, truth, bundle.model.classes_.tolist())
+    if bundle.model is bundle.baseline:
+        say_wrapped("- the model is the classifier of the source alone: all labels are its own")
+        summary["handed_out"] = "source"
+    outputs.tell_summary(summary, about, as_json)
 
 
 def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None, ...]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adrem.base.scoring import by_class
 from adrem.columns.bundle import Bundle
-from adrem.columns.recipe import CONSTANT
+from adrem.columns.recipe import CONSTANT, WEIGHT_BESIDE_TEXT
 from adrem.diagnostics.contributions import class_features
 
 
@@ -86,7 +86,9 @@ def _rows_with(bundle: Bundle) -> NDArray[np.float64] | None:
     if bundle.recipe is None or not bundle.recipe.terms:
         return None
     n_rows = sum(bundle.about[side]["rows"] for side in ("source", "target") if side in bundle.about)
-    share = np.minimum(bundle.scales**2, 1.0)
+    scales = bundle.scales.copy()
+    scales[: bundle.recipe.n_beside_text] *= WEIGHT_BESIDE_TEXT
+    share = np.minimum(scales**2, 1.0)
     return np.asarray(share * n_rows) if n_rows else None
 
 

@@ -7,6 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from adrem.columns.names import describe_columns, some_names
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -26,6 +28,9 @@ MOST = 0.9
 FEW = 20
 # Numbers that grow from row to row, all with so many digits, are identifiers too.
 MIN_DIGITS = 4
+# So are whole numbers of which none repeats, where at least so many would repeat by chance; and those of so many rows
+# and so many digits that lie evenly among all numbers of that length (the bound of Kolmogorov's test at 5 %).
+BY_CHANCE, EVEN_ROWS, EVEN_DIGITS, EVEN = 10, 200, 5, 1.36
 IDENTIFIER = re.compile(r"(?:^|[_\-\s.])(?i:id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$")
 # Of more than this many categories, only those are kept that are in both files and in at least so many rows.
 MANY_VALUES, LEAST_ROWS = 40, 5
@@ -143,7 +148,9 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
     strings, dates = [as_strings(series).drop_nulls() for series in (source, target)], _dates_of(source, target)
     column = Column(name, "number", "numbers" if dates is None else "days since 1970", dates=dates or None)
     if dates == "":
-        raise ParameterError(f"Column {name!r} holds dates of more than one form: write them as 2021-12-31.", "numeric")
+        raise ParameterError(
+            f"Column {name!r} holds dates of more than one form, or weeks: write them as 2021-12-31.", "numeric"
+        )
     numbers = [column.numbers(series) for series in (source, target)]
     if not sum(own.count() for own in numbers):
         raise ParameterError(f"Column {name!r} has no numbers: leave it out of those named.", "numeric")
@@ -200,8 +207,9 @@ def _kind_of_numbers(name: str, numbers: list[Series], values: list[Series]) -> 
         return Column(name, "constant", "one value")
     if all(map(_counts_rows, numbers)):
         return Column(name, "identifier", "row numbers")
-    if all(_are_identifiers(name, own.drop_nulls()) for own in numbers):
-        return Column(name, "identifier", f"{known.n_unique()} distinct whole numbers in {len(known)} rows")
+    if all(_are_identifiers(name, own.drop_nulls()) for own in numbers) or _are_drawn(known):
+        reason = f"{known.n_unique()} distinct whole numbers in {len(known)} rows"
+        return Column(name, "identifier", reason)
     return Column(name, "number", _with_strays("numbers", values, numbers))
 
 
@@ -226,7 +234,27 @@ def _are_identifiers(name: str, numbers: Series) -> bool:
         return False
     digits = numbers.abs().cast(int).cast(str).str.len_bytes()
     numbered = digits.n_unique() == 1 and digits[0] >= MIN_DIGITS and bool((numbers.diff().slice(1) > 0).all())
-    return numbered or IDENTIFIER.search(name.strip()) is not None
+    return numbered or _never_repeat(numbers) or IDENTIFIER.search(name.strip()) is not None
+
+
+def _never_repeat(numbers: Series) -> bool:
+    """Return whether no number repeats, although some would by chance: so many numbers lie in so small a range."""
+    steps = numbers.sort().diff().slice(1)
+    is_grid = steps.n_unique() == 1 and steps[0] > 1  # such as times of measurement
+    span = float(steps.sum()) + 1.0
+    return bool(numbers.n_unique() == len(numbers) and not is_grid and len(numbers) ** 2 > 2 * BY_CHANCE * span)
+
+
+def _are_drawn(numbers: Series) -> bool:
+    """Return whether numbers are distinct and lie evenly among all whole numbers of as many digits."""
+    if len(numbers) < EVEN_ROWS or numbers.n_unique() < len(numbers) or not bool((numbers == numbers.round()).all()):
+        return False
+    least = 10 ** (len(str(int(numbers.min()))) - 1)  # type: ignore[arg-type]
+    if least < 10 ** (EVEN_DIGITS - 1) or float(numbers.max()) >= 10 * least:  # type: ignore[arg-type]
+        return False
+    places = (numbers.sort().to_numpy() - least) / (9.0 * least)
+    steps = np.arange(len(places) + 1) / len(places)
+    return bool(max((steps[1:] - places).max(), (places - steps[:-1]).max()) < EVEN / np.sqrt(len(places)))
 
 
 def _doubt(numbers: list[Series], values: list[Series], column: Column) -> str:
@@ -296,11 +324,3 @@ def common_values(of_files: list[Series]) -> list[str]:
     in_all = set.intersection(*(set(own.drop_nulls().to_list()) for own in of_files))
     frequent = counts.filter(pl.col("count") >= LEAST_ROWS)["value"].to_list()
     return sorted(in_all.intersection(frequent))
-
-
-def date_note(name: str) -> str:
-    """Return what was done with a column of dates."""
-    return NamingText(
-        "column {name!r} is left out: dates; name it in {numeric} to use them as days, or turn them into numbers",
-        name=name,
-    )

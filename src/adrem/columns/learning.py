@@ -9,7 +9,7 @@ import numpy as np
 
 from adrem.columns.intervals import learn_edges
 from adrem.columns.kinds import Column, Columns, common_values
-from adrem.columns.recipe import ABSENT, OTHER, ColumnFindings, Recipe, floats_of, strings_of
+from adrem.columns.recipe import ABSENT, OTHER, WEIGHT_BESIDE_TEXT, ColumnFindings, Recipe, floats_of, strings_of
 from adrem.columns.terms import learn_terms
 from adrem.columns.values import as_strings
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -50,6 +50,7 @@ def make_recipe(
     recipe.centres = np.asarray(rows[:, :n_dense].mean(axis=0)).ravel()
     recipe.centres[-1:] = 0.0  # the constant is not centred
     recipe.scales = JointStdScaler().fit(rows).scale_
+    recipe.scales[: recipe.n_beside_text] /= WEIGHT_BESIDE_TEXT
     scaled = recipe.scaled(rows)
     return recipe, scaled[: source.height], scaled[source.height :], findings
 

@@ -9,6 +9,7 @@ from adrem.runtime.notices import NamingText
 
 MOST_NAMES = 5
 MOST_CLOSE = 3
+MOST_WORDS = 20  # of a name
 
 
 def some_names(names: Sequence[str]) -> str:
@@ -30,15 +31,21 @@ def plain_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def with_header_hint(text: str, names: Sequence[str], wanted: str = "") -> str:
+def with_header_hint(text: str, names: Sequence[str], wanted: str = "", separator: str = "") -> str:
     """Return a text about columns, and what may be wrong with a table whose names do not look like names."""
     described = f"{text} {describe_columns(names, wanted)}"
     if len(names) == 1 and len(names[0].split()) > 1:
         return f"{described} Are its columns separated by spaces? Separate them by commas or tabs."
-    if 2 * sum(map(_is_value, names)) > len(names):
-        hint = "Is its first line no header? {header} names the columns column_1, column_2 and so on."
+    if 2 * sum(map(_is_value, names)) > len(names) or any(_is_text(name) for name in names):
+        hint = "Is it tab-separated without a header?" if separator == "\t" else "Is its first line no header?"
+        hint += " {header} names the columns column_1, column_2 and so on."
         return NamingText("{text} " + hint, text=described)
     return described
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name looks like a text of the first row, and not like a question of a form."""
+    return len(name.split()) > MOST_WORDS
 
 
 def _is_value(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from adrem.columns.kinds import Columns, date_note
+from adrem.columns.kinds import Columns
 from adrem.columns.names import MOST_NAMES, plain_name, some_names
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import OTHER, ColumnFindings, Recipe
@@ -17,9 +17,11 @@ def describe(
     findings: ColumnFindings,
     tables: tuple[FileTable, FileTable],
     codes: Mapping[str, Sequence[str]],
+    words: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Describe how the columns were used; `codes` are those that were found to mark missing values."""
-    notes = [*_codes(codes), *_left_out(columns)]
+    """Describe how the columns were used; `codes` and `words` are those that were found to mark missing values."""
+    marks = [f"{word!r} means missing in {some_names(names)}" for word, names in _by_value(words).items()]
+    notes = [*marks, *_codes(codes), *_left_out(columns)]
     for column in columns.shared:
         if column.kind == "text":
             notes.append(f"column {column.name!r} is text ({column.reason}): {len(recipe.terms[column.name])} terms")
@@ -39,35 +41,63 @@ def describe(
 
 def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a note for each code that was taken for a missing value."""
-    by_code: dict[str, list[str]] = {}
-    for name, own in codes.items():
-        for code in own:
-            by_code.setdefault(code, []).append(name)
     return [
         NamingText(
             "{code} means missing in {names}; {missing} names other codes, or none", code=code, names=some_names(names)
         )
-        for code, names in by_code.items()
+        for code, names in _by_value(codes).items()
     ]
 
 
+def _by_value(values: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the columns of each value."""
+    found: dict[str, list[str]] = {}
+    for name, own in values.items():
+        for value in own:
+            found.setdefault(value, []).append(name)
+    return found
+
+
 def _left_out(columns: Columns) -> list[str]:
-    notes = [date_note(column.name) for column in columns.shared if column.kind == "date"]
+    notes = _dates(columns.of_kind("date"))
     by_reason: dict[str, list[str]] = {}
     for column in columns.shared:
         if column.kind in ("identifier", "constant"):
-            notes.append(f"column {column.name!r} is left out: {column.kind}, {column.reason}")
+            text = f"column {column.name!r} is left out: {column.kind}, {column.reason}"
+            numeric = column.kind == "identifier" and "whole numbers" in column.reason
+            notes.append(NamingText("{text}; to use it, list it in {numeric}", text=text) if numeric else text)
         if column.kind == "left out":
             by_reason.setdefault(column.reason, []).append(column.name)
     return notes + [
         NamingText(
             "{names} left out: {reason}; to use {them}, list {them} in {numeric} or {categorical}",
-            names=f"columns {some_names(names)} are" if len(names) > 1 else f"column {names[0]!r} is",
-            them="them" if len(names) > 1 else "it",
+            names=_are(names),
+            them=_them(names),
             reason=reason,
         )
         for reason, names in by_reason.items()
     ]
+
+
+def _dates(names: Sequence[str]) -> list[str]:
+    """Return what was done with columns of dates."""
+    if not names:
+        return []
+    return [
+        NamingText(
+            "{names} left out: dates; name {them} in {numeric} to use {them} as days, or turn {them} into numbers",
+            names=_are(names),
+            them=_them(names),
+        )
+    ]
+
+
+def _are(names: Sequence[str]) -> str:
+    return f"columns {some_names(names)} are" if len(names) > 1 else f"column {names[0]!r} is"
+
+
+def _them(names: Sequence[str]) -> str:
+    return "them" if len(names) > 1 else "it"
 
 
 def _look_alikes(columns: Columns) -> list[str]:

@@ -18,7 +18,7 @@ from adrem.columns.notes import describe
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
-from adrem.columns.values import MISSING, without_codes
+from adrem.columns.values import MISSING, missing_words, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.svmlight import align_columns
 from adrem.files.tables import Table
@@ -158,7 +158,10 @@ def make_pair(
         return _pair_of_numbers(source, target)
     if label is None:
         raise ParameterError(
-            with_header_hint(f"Which column of {source.name} holds the labels?", source.frame.columns), "label"
+            with_header_hint(
+                f"Which column of {source.name} holds the labels?", source.frame.columns, separator=source.separator
+            ),
+            "label",
         )
     wishes = Wishes(text, numeric, categorical, left_out)
     return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing)
@@ -210,14 +213,9 @@ def _pair_of_columns(
     check_learnt(columns.shared, *clean)
     recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes)
     truth = None if target_label is None else as_labels(other[target_label])
-    notes = _notes_on_labels(source, y)
-    if label in other.columns and target_label is None:
-        notes.append(
-            NamingText(
-                "column {name!r} of {file} is not used; {target_label} uses it to score", name=label, file=target.name
-            )
-        )
-    notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {})
+    notes = _notes_on_labels(source, y) + _notes_on_truth(target, other, label, target_label)
+    words = {name: missing_words([frame[name], other[name]]) for name in recipe.columns if name not in recipe.terms}
+    notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {}, words)
     sources = None if source.sources is None else source.sources[places]
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
 
@@ -271,12 +269,24 @@ def _notes_on_labels(source: FileTable, y: NDArray[Any]) -> list[str]:
     return notes
 
 
+def _notes_on_truth(target: FileTable, other: DataFrame, label: str, target_label: str | None) -> list[str]:
+    """Return notes on the labels for scoring: there are none, or they were not named."""
+    if target_label is not None:
+        given = other[target_label].drop_nulls().cast(str).str.strip_chars()
+        blank = not bool((given != "").any())
+        return [f"no row of {target.name} has a label in {target_label!r}: nothing can be scored"] if blank else []
+    if label not in other.columns:
+        return []
+    text = "column {name!r} of {file} is not used; {target_label} uses it to score"
+    return [NamingText(text, name=label, file=target.name)]
+
+
 def as_labels(column: Series) -> NDArray[Any]:
     """Return integers and booleans as they are, other labels as strings."""
     import polars as pl
 
     whole = column.dtype.is_integer() or column.dtype == pl.Boolean
-    return column.to_numpy() if whole else column.cast(pl.String).to_numpy().astype(object)
+    return column.to_numpy() if whole else column.cast(pl.String).str.strip_chars().to_numpy().astype(object)
 
 
 def _problem_of_labels(labels: NDArray[Any]) -> str | None:
@@ -303,6 +313,7 @@ def select(table: FileTable, names: Collection[str], parameter: str) -> DataFram
     missing = [column for column in names if column not in frame.columns]
     if missing:
         raise ParameterError(
-            with_header_hint(f"{table.name} has no column {missing[0]!r}.", frame.columns, missing[0]), parameter
+            with_header_hint(f"{table.name} has no column {missing[0]!r}.", frame.columns, missing[0], table.separator),
+            parameter,
         )
     return frame.select(list(dict.fromkeys(names)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.files.frames import read_json_lines, read_parquet, read_text
+from adrem.files.frames import read_json_lines, read_parquet, read_text, separator_of
 from adrem.files.npz import read_npz
 from adrem.files.packed import decompress
 from adrem.files.svmlight import read_svmlight
@@ -50,6 +50,8 @@ class FileTable:
         Their labels.
     sources : ndarray of shape (n_rows,) or None, default=None
         The position of the source of each row, if it is a table of several.
+    separator : str, default=""
+        What separates the columns, in a file of text.
     """
 
     name: str
@@ -58,6 +60,7 @@ class FileTable:
     rows: Matrix | None = None
     labels: NDArray[Any] | None = None
     sources: NDArray[np.intp] | None = None
+    separator: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -124,7 +127,8 @@ def read_file(path: str, form: str | None = None, *, header: bool = True) -> Fil
     frame = _FRAMES[form](content, name, header)
     if not frame.height:
         raise InvalidDataError(f"{name} has a header but no rows.")
-    return FileTable(name, checksum, frame=frame)
+    separators = {"csv": separator_of(content), "tsv": "\t"}
+    return FileTable(name, checksum, frame=frame, separator=separators.get(form, ""))
 
 
 def _check_content(content: bytes, name: str) -> None:

@@ -25,6 +25,8 @@ OTHER = "(other)"
 # Rows without text are dense if they have at most this many features.
 MAX_DENSE = 1000
 CONSTANT = "(constant)"
+# Beside text, a feature of another column counts as so many words: single ones drown among many words.
+WEIGHT_BESIDE_TEXT = 3.0
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Recipe:
     Cells with a code in ``missing`` are empty. Missing numbers are replaced by the median in ``numbers``. Then
     ``centres`` are subtracted from numbers and indicators, and every feature is divided by its ``scales``. There is a
     constant if there are numbers, because these are centred over both domains and the classifier may have no intercept.
-    Beside text, a number becomes the interval that it is in, which is a feature like a word.
+    Beside text, a number becomes the interval that it is in, and features of other columns count as several words.
 
     Parameters
     ----------
@@ -105,6 +107,11 @@ class Recipe:
         alone = len(self.terms) == 1 and not names
         names += [term if alone else f"{name}: {term}" for name, terms in self.terms.items() for term in terms]
         return names
+
+    @property
+    def n_beside_text(self) -> int:
+        """The number of features beside text, which come before its terms; none if there is no text."""
+        return len(self.feature_names) - sum(map(len, self.terms.values())) if self.terms else 0
 
     def apply(self, frame: DataFrame) -> tuple[Matrix, ColumnFindings]:
         """Convert a table to rows of numbers. Columns are matched by name; absent ones count as missing values.

@@ -102,18 +102,23 @@ def _tells_apart(pair: list[NDArray[Any]], names: tuple[str, str]) -> str:
     if min(len(first), len(second)) < LEAST_ROWS:
         return ""
     if first.dtype == object:
-        known, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
-        shares = [
-            np.bincount(part, minlength=len(known)) / len(part) for part in (codes[: len(first)], codes[len(first) :])
-        ]
-        common = float(np.minimum(*shares).sum())
-        return "the two files share none of its values" if common <= 1.0 - APART else ""
+        return _shares_nothing(first, second)
     order = np.sort(second)
     below = (np.searchsorted(order, first, "left") + np.searchsorted(order, first, "right")).mean() / (2 * len(second))
     if max(below, 1.0 - below) < APART:
-        return ""
+        few = len(np.unique(np.concatenate([first, second]))) * ROWS_PER_VALUE <= len(first) + len(second)
+        return _shares_nothing(first, second) if few else ""
     means = [f"{np.median(own):g} in {name}" for own, name in zip((first, second), names, strict=True)]
     return f"it tells the two files apart: its median is {' and '.join(means)}"
+
+
+def _shares_nothing(first: NDArray[Any], second: NDArray[Any]) -> str:
+    """Return that two files share hardly any value of a column, "" if they do."""
+    known, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
+    parts = codes[: len(first)], codes[len(first) :]
+    shares = [np.bincount(part, minlength=len(known)) / len(part) for part in parts]
+    common = float(np.minimum(*shares).sum())
+    return "the two files share none of its values" if common <= 1.0 - APART else ""
 
 
 def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:

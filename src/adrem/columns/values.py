@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ MISSING = [
     "nan", "-nan", "-NaN", "NaT", "NULL", "null", "#NULL!", "None", "none", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
     "#DIV/0!", "#VALUE!", "#REF!",
 ]  # fmt: skip
+# Numbers with a decimal comma, and with commas between thousands, that can be nothing else.
+DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+)$"
+THOUSANDS = r"^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$"
 WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number, written with a decimal point
 
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -28,27 +31,58 @@ DATES = {
     rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]+{MONTH}[-/,. ]+\d{{2}}{TIME}\s*$": ("%d-%b-%y",),
     rf"(?i)^\s*{WEEKDAY}{MONTH}[-/. ]+\d{{1,2}}(?:st|nd|rd|th)?[-/,. ]+\d{{4}}{TIME}\s*$": ("%b-%d-%Y",),
     r"^\s*(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$": ("%Y%m%d",),
+    # Months and quarters, which are read as their first day; weeks are not read.
+    r"(?i)^\s*(?:19|20)\d{2}(?:[-/](?:0?[1-9]|1[0-2])|[-/ ]?Q[1-4])\s*$": ("%Y-%m",),
+    r"(?i)^\s*(?:(?:0?[1-9]|1[0-2])[-/]|Q[1-4][-/ ]?)(?:19|20)\d{2}\s*$": ("%m-%Y",),
+    rf"(?i)^\s*{MONTH}[-/,. ]+\d{{4}}\s*$": ("%b-%Y",),
+    rf"(?i)^\s*{MONTH}[-/,.' ]+\d{{2}}\s*$": ("%b-%y",),
+    r"(?i)^\s*(?:19|20)\d{2}[-/ ]?W(?:0?[1-9]|[1-4]\d|5[0-3])\s*$": (),
 }
 
 
 def as_strings(series: Series) -> Series:
-    """Convert to strings. Those that mean a missing value become null, and ``3.0`` becomes ``3``."""
+    """Convert to strings without spaces around them. Missing values become null, and ``3.0`` becomes ``3``."""
     import polars as pl
 
-    strings = series.cast(pl.String)
-    bare = strings.str.strip_chars()
-    return strings.set(bare.is_in(MISSING), None).str.replace(WHOLE, "$1")
+    strings = series.cast(pl.String).str.strip_chars()
+    return strings.set(strings.is_in(MISSING), None).str.replace(WHOLE, "$1")
+
+
+def missing_words(columns: Sequence[Series]) -> list[str]:
+    """Return the words by which columns mark a missing value, beside empty cells."""
+    import polars as pl
+
+    found: set[str] = set()
+    for column in columns:
+        if column.dtype == pl.String:
+            words = column.str.strip_chars().unique()
+            found |= {*words.filter(words.is_in(MISSING)).drop_nulls().to_list()}
+    return sorted(found - {""})
 
 
 def as_numbers(series: Series) -> Series:
-    """Convert to finite numbers; other values become null."""
+    """Convert to finite numbers, also those like 1.234,5 and 1,234.5; other values become null."""
     import polars as pl
 
     if series.dtype.is_temporal():
         return series.cast(pl.Null).cast(pl.Float64)
-    numbers = series if series.dtype != pl.String else series.str.strip_chars()
+    numbers = series if series.dtype != pl.String else _with_points(series.str.strip_chars())
     numbers = numbers.cast(pl.Float64, strict=False)
     return numbers.set(~numbers.is_finite(), None)
+
+
+def _with_points(strings: Series) -> Series:
+    """Return numbers with decimal commas or marked thousands in plain notation, unless it may be either: 1,234."""
+    import polars as pl
+
+    if not strings.str.contains(",", literal=True).any():
+        return strings
+    decimal = strings.str.contains(DECIMAL_COMMA).fill_null(False)
+    thousands = strings.str.contains(THOUSANDS).fill_null(False)
+    commas = strings.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    points = strings.str.replace_all(",", "", literal=True)
+    plain = pl.select(pl.when(decimal).then(commas).when(thousands).then(points).otherwise(strings)).to_series()
+    return plain.alias(strings.name)
 
 
 def without_codes(frame: DataFrame, codes: Mapping[str, Collection[str]]) -> DataFrame:
@@ -73,12 +107,15 @@ def _holds(series: Series, codes: Collection[str]) -> Series:
 
 def date_format(strings: Series, share: float) -> str | None:
     """Return the format of dates, if more than a share of the strings are dates; "" for dates of no one format."""
+    least, n_dates = share * len(strings), 0
     for form, formats in DATES.items():
-        if int(strings.str.contains(form).sum()) > share * len(strings):
+        n_own = int(strings.str.contains(form).sum())
+        n_dates += n_own
+        if n_own > least:
             read = {own: int(_parsed(strings, own).is_not_null().sum()) for own in formats}
-            best = max(read, key=lambda own: read[own])
-            return best if read[best] > share * len(strings) else ""
-    return None
+            best = max(read, key=lambda own: read[own], default="")
+            return best if read.get(best, 0) > least else ""
+    return "" if n_dates > least else None
 
 
 def as_days(series: Series, form: str) -> Series:
@@ -92,7 +129,10 @@ def as_days(series: Series, form: str) -> Series:
 def _parsed(strings: Series, form: str) -> Series:
     import polars as pl
 
-    return _plain_date(strings).str.to_date(form or "%Y-%m-%d", strict=False).cast(pl.Date)
+    plain, form = _plain_date(strings), form or "%Y-%m-%d"
+    if "%d" not in form:  # a month or a quarter
+        plain, form = plain.str.replace("$", "-01"), f"{form}-%d"
+    return plain.str.to_date(form, strict=False).cast(pl.Date)
 
 
 def _plain_date(strings: Series) -> Series:
@@ -101,4 +141,7 @@ def _plain_date(strings: Series) -> Series:
     plain = plain.str.replace(r"(?i)[T ,]+\d{1,2}:\d{2}.*$", "").str.replace(r"(?i)^(\d{1,2})(?:st|nd|rd|th)\b", "$1")
     plain = plain.str.replace(r"(?i)(\d)(?:st|nd|rd|th)\b", "$1")
     plain = plain.str.replace_all(r"(?i)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", "$1")
-    return plain.str.replace_all(r"[-/,. ]+", "-")
+    for quarter in range(1, 5):  # by its first month
+        plain = plain.str.replace(rf"(?i)^(\d{{4}})[-/ ]?Q{quarter}$", f"${{1}}-{3 * quarter - 2}")
+        plain = plain.str.replace(rf"(?i)^Q{quarter}[-/ ]?(\d{{4}})$", f"{3 * quarter - 2}-$1")
+    return plain.str.replace_all(r"[-/,.' ]+", "-")

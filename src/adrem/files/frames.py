@@ -57,20 +57,27 @@ def _polars() -> Any:
 
 
 def read_text(content: bytes, name: str, separator: str | None = None, *, header: bool = True) -> DataFrame:
-    """Read a csv or tsv file with all values as strings; without a separator, it is a comma, semicolon or tab."""
+    """Read a csv or tsv file with all values as strings, and names without spaces around them."""
     _check_text(content, name)
     if b"\n" not in content:  # line ends of old Macs
         content = content.replace(b"\r", b"\n")
-    first = content.split(b"\n", 1)[0]
-    if separator is None:
-        separator = max((",", ";", "\t"), key=lambda mark: first.count(mark.encode()))
+    separator = separator or separator_of(content)
     if header:
         _check_header(content, name, separator)
     read = partial(_polars().read_csv, content, separator=separator, infer_schema=False, has_header=header)
     frame = _located(name, "a table of text", read, partial(_longer_line, content, separator))
     if not header:  # the names differ between versions of polars
         frame.columns = [f"column_{k}" for k in range(1, frame.width + 1)]
+    bare = [column.strip() for column in frame.columns]
+    if len(set(bare)) == len(bare):
+        frame.columns = bare
     return frame
+
+
+def separator_of(content: bytes) -> str:
+    """Return what separates the columns of a text: a comma, semicolon, tab or bar."""
+    first = content.replace(b"\r", b"\n").split(b"\n", 1)[0] if b"\n" not in content else content.split(b"\n", 1)[0]
+    return max((",", ";", "\t", "|"), key=lambda mark: first.count(mark.encode()))
 
 
 def read_json_lines(content: bytes, name: str) -> DataFrame:
@@ -131,8 +138,8 @@ def _check_text(content: bytes, name: str) -> None:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DamagedDataError(
-            f"{name} is not UTF-8 (byte {error.start}): convert it, for example by "
-            f"`iconv -f latin1 -t utf-8 {name} > new.csv`."
+            f'{name} is not UTF-8 (byte {error.start}): save it as "CSV UTF-8" in your spreadsheet program, or convert '
+            f"it by `iconv -f latin1 -t utf-8 {name} > new.csv`."
         ) from error
 
 
