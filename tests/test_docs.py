@@ -6,15 +6,16 @@ import ast
 import re
 from pathlib import Path
 
-import estimate
 import field
 import house_picture
 import label_shift
 import options
-import verdict
+import own_files
+import pytest
 from csv_files import read_csv
 from results_page import make_page
 
+from adrem.diagnostics import accuracy, verdict
 from torture.outcomes import as_page, split_page
 from torture.outcomes import read_csv as read_torture
 
@@ -40,15 +41,24 @@ def test_readme_links_exist() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_verdict_table_is_up_to_date() -> None:
-    rows = [{**row, "gain": float(row["gain"])} for row in read("verdict")]
-    assert "\n".join(verdict.summarize(rows)) in (DOCS / "diagnosis.md").read_text("utf-8")
+def test_tables_of_own_files_are_up_to_date() -> None:
+    rows = own_files.leave_one_out(own_files.read_rows(own_files.OUT))
+    diagnosis, estimate = ((DOCS / f"{name}.md").read_text("utf-8") for name in ("diagnosis", "estimate"))
+    assert own_files.show_verdicts(rows) in diagnosis
+    assert own_files.show_pairs(rows) in diagnosis
+    assert own_files.show_estimates(rows) in estimate
+    assert own_files.show_rivals(rows) in estimate
+
+
+def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:
+    shown = [row for row in own_files.read_rows(own_files.OUT) if not own_files.is_hidden(row)]
+    assert own_files.best_threshold(shown) == pytest.approx(verdict.ONE_SIDED, abs=0.1)
+    assert own_files.width_for(shown) == pytest.approx(accuracy.WIDTH, abs=0.1)
 
 
 def test_beyond_paper_tables_are_up_to_date() -> None:
     assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
     assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
-    assert "\n".join(estimate.summarize(read("estimate"))) in (DOCS / "estimate.md").read_text("utf-8")
 
 
 def test_robustness_tables_are_up_to_date() -> None:

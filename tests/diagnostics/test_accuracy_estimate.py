@@ -14,7 +14,7 @@ from problems import make_blobs_shift
 from adrem import AdREM, baselines
 from adrem.datasets import DomainPair, load_digits_shift
 from adrem.diagnostics import AccuracyEstimate, estimate_accuracy
-from adrem.diagnostics.accuracy import _bounds, check_rows, estimate_examined
+from adrem.diagnostics.accuracy import check_rows, estimate_examined, interval_of
 from adrem.diagnostics.diagnosis import examine
 
 pytestmark = pytest.mark.thorough
@@ -105,10 +105,10 @@ def test_estimate_limits_neighbors_to_fold_size() -> None:
 
 @given(st.floats(0.0, 1.0), st.integers(1, 10**6), st.floats(0.0, 1.0))
 def test_bounds_contain_the_estimate(accuracy: float, n_rows: int, distance: float) -> None:
-    low, high = _bounds(accuracy, n_rows, distance)
+    low, high = interval_of(accuracy, n_rows, distance)
     assert 0.0 <= low <= accuracy <= high <= 1.0
     assert low < high
-    assert high - low <= np.diff(_bounds(accuracy, n_rows, min(1.0, distance + 0.2)))[0] + 1e-12
+    assert high - low <= np.diff(interval_of(accuracy, n_rows, min(1.0, distance + 0.2)))[0] + 1e-12
 
 
 def test_estimate_of_other_labels_of_the_same_rows() -> None:

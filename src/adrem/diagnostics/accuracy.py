@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,20 +120,37 @@ def estimate_examined(
     examined: Examination, random_state: int = 0, labels: NDArray[np.intp] | None = None
 ) -> AccuracyEstimate:
     """Estimate the accuracy of the labels of an examined model, or of other labels of the same rows."""
-    labels = examined.after if labels is None else labels
+    return estimate_from(held_out_chances(examined, random_state), examined, labels)
+
+
+class Chances(NamedTuple):
+    """Calibrated class probabilities (rows x classes) of source and target rows, by models fitted without the row."""
+
+    known: Array
+    unknown: Array
+
+
+def held_out_chances(examined: Examination, random_state: int = 0) -> Chances:
+    """Return class probabilities of all rows, for the class shares that the model assumes."""
     domains = examined.domains
     check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
     known, unknown = _held_out_scores(examined.model, domains, random_state)
     calibrated = calibrate(known, domains.labels, np.ones(len(known)))
-    shares = softmax(calibrated(known), axis=1)
     chances = softmax(calibrated(unknown), axis=1)
     if examined.prior is not None:  # the calibration holds for the class prior of the source
         chances = chances * examined.prior / (counts / counts.sum())
         chances /= chances.sum(axis=1, keepdims=True)
-    source_accuracy = float(np.mean(known.argmax(axis=1) == domains.labels))
-    confidence = float(chances[np.arange(len(chances)), labels].mean())
-    low, high = _bounds(confidence, len(chances), examined.distance_before)
+    return Chances(softmax(calibrated(known), axis=1), chances)
+
+
+def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.intp] | None = None) -> AccuracyEstimate:
+    """Estimate the accuracy of labels from class probabilities."""
+    labels = examined.after if labels is None else labels
+    known, unknown = chances
+    source_accuracy = float(np.mean(known.argmax(axis=1) == examined.domains.labels))
+    confidence = float(unknown[np.arange(len(unknown)), labels].mean())
+    low, high = interval_of(confidence, len(unknown), examined.distance_before)
     reasons = _why_unknown(examined)
     return AccuracyEstimate(
         accuracy=confidence,
@@ -141,7 +158,7 @@ def estimate_examined(
         high=1.0 if reasons else high,
         confidence=confidence,
         drift=source_accuracy - examined.source_accuracy,
-        difference_of_confidences=source_accuracy - float(shares.max(axis=1).mean() - chances.max(axis=1).mean()),
+        difference_of_confidences=source_accuracy - float(known.max(axis=1).mean() - unknown.max(axis=1).mean()),
         reasons=reasons,
     )
 
@@ -168,7 +185,7 @@ def check_rows(y_source: NDArray[Any], n_target: int) -> None:
         )
 
 
-def _bounds(accuracy: float, n_rows: int, distance: float) -> tuple[float, float]:
+def interval_of(accuracy: float, n_rows: int, distance: float) -> tuple[float, float]:
     """Return the bounds: a Wilson interval, which has a width even if the estimate is 1, widened by the usual error."""
     n_adjusted = n_rows + NORMAL_QUANTILE**2
     middle = (accuracy * n_rows + 0.5 * NORMAL_QUANTILE**2) / n_adjusted
