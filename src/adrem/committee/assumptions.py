@@ -43,6 +43,12 @@ def assume(
         return Assumptions(estimate if is_clear else prior, estimate)
     if not (domains.adapts and seats and is_estimable(domains)):
         return Assumptions(prior)
+    return _assume_by_source(is_free, prior, domains, seats, seed)
+
+
+def _assume_by_source(
+    is_free: bool, prior: Array, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence
+) -> Assumptions:
     held_out = np.mean([seat.held_out for seat in seats], axis=0)
     of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
     estimate = estimate_shares(held_out, of_target, domains)

@@ -58,6 +58,10 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered
         return Verdict("unsure", doubts, same=not n_changed)
     if not n_changed:
         return Verdict("unsure" if doubts else "adapted", doubts, same=True)
+    return _judge_changes(evidence, lost_classes, recovered, doubts)
+
+
+def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[Any], doubts: list[str]) -> Verdict:
     near = evidence.neighbours
     reasons = [] if near is None else [_of_neighbours(near, evidence.neighbours_z)]
     if evidence.largest_share.source > NEARLY_ALL and not doubts:
@@ -67,9 +71,9 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered
     if evidence.one_sided >= ONE_SIDED:
         return Verdict("source", [*reasons, _of_one_side(evidence.one_sided)])
     if lost_classes:
-        doubts.append(f"No target row is labelled {', '.join(map(repr, lost_classes))} any more.")
+        doubts = [*doubts, f"No target row is labelled {', '.join(map(repr, lost_classes))} any more."]
     if near is not None and evidence.neighbours_z <= CLEAR_ERRORS:
-        doubts += reasons
+        doubts = [*doubts, *reasons]
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
 
 
