@@ -184,7 +184,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (["text.npz", "text.npz"], 1, "text.npz is not a numpy archive"),
         (["plain.npz", "plain.npz", "--label", "y"], 2, "its labels are those in the file"),
         (["books.csv", "knives.csv", "--label", "verdict", "--C", "-1"], 2, "larger than zero"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "neither hinge nor log_loss"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "not one of hinge"),
         (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=2,bad=-1"], 2, "sum to one"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "-"], 2, "Only the labels can go to standard"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "no/page.html"], 2, "There is no folder no"),

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adrem.exceptions import DamagedDataError, FileTooLargeError, InvalidDataError, MissingImportError
-from adrem.files.tables import guarded
+from adrem.files.labelled_rows import guarded
 from adrem.runtime.memory import available_memory, size_of
 from adrem.runtime.notices import NamingText
 

@@ -1,4 +1,4 @@
-"""The fitted attributes that model files hold: their shapes, their types, and which of them a class has."""
+"""Fitted attributes that model files can hold, with shapes and types; `methods.py` names those of each method."""
 
 from __future__ import annotations
 
