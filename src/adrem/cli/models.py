@@ -66,9 +66,7 @@ def _check_prior(method: str, prior: Any) -> None:
 
 def _check_values(params: dict[str, Any]) -> None:
     if params.get("loss", "hinge") not in ("hinge", "log_loss", "squared"):
-        raise typer.BadParameter(
-            f"{params['loss']!r} is not one of hinge, log_loss and squared.", param_hint="--loss"
-        )
+        raise typer.BadParameter(f"{params['loss']!r} is not one of hinge, log_loss and squared.", param_hint="--loss")
     if not 0 < params.get("C", 1.0) < float("inf"):
         raise typer.BadParameter("It must be finite and larger than zero.", param_hint="--C")
 
