@@ -30,10 +30,10 @@ def pair_of(column: Any, **options: Any) -> Pair:
     ("column", "said"),
     [
         (np.arange(2 * N) + RNG.normal(size=2 * N) + 50.0 * (np.arange(2 * N) >= N), "its median is"),
-        (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "the two files share none of its values"),
+        (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "any of the values: 'north' in a; 'south' in b"),
         (np.where(LABELS == 1, "good", "bad").tolist(), "give the label away"),
         (np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
-        ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "the two files share none of its values"),
+        ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "share hardly any of the values"),
         ([1.5 * k if k < N or k % 20 == 0 else None for k in range(2 * N)], "most of the values are missing in b"),
     ],
 )
@@ -57,3 +57,18 @@ def test_columns_stay_if_most_tell_the_domains_apart() -> None:
     pair = make_pair(FileTable("a", "", source), FileTable("b", "", target), label="label")
     assert pair.feature_names[:3] == ["n0", "n1", "n2"]
     assert sum("tells the two files apart" in note for note in pair.notes) == 3
+
+
+def test_categories_of_one_file_are_left_out_however_many_there_are() -> None:
+    site = np.repeat(["Basel", "Bern"], N)
+    sex = np.where(LABELS == 1, "m", "f").astype(object)
+    sex[::7] = "f"
+    sex[N:] = np.char.upper(sex[N:].astype(str))
+    frame = pl.DataFrame({"n": RNG.normal(size=2 * N) + LABELS, "site": site, "sex": sex.tolist(), "label": LABELS})
+    pair = make_pair(FileTable("a", "", frame[:N]), FileTable("b", "", frame[N:].drop("label")), label="label")
+    assert pair.feature_names == ["n", "(constant)"]
+    assert sum("share hardly any of the values" in note for note in pair.notes) == 2
+    only = frame.drop("n")
+    pair = make_pair(FileTable("a", "", only[:N]), FileTable("b", "", only[N:].drop("label")), label="label")
+    assert "sex = M" in pair.feature_names  # there is nothing else to learn from, and that is said
+    assert sum("but the two files share hardly any of the values" in note for note in pair.notes) == 2
