@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
-from adrem.baselines.trees import Trees, restore_trees, trees_of
+from adrem.baselines.trees import MAX_BOOSTED, Trees, fit_trees, restore_trees
 from adrem.exceptions import InvalidDataError
 from adrem.runtime.seeds import integer_seed
 from adrem.types import Matrix
@@ -29,8 +29,6 @@ TREES: dict[str, dict[str, Any]] = {
 }
 # Candidates for C times the mean squared norm of the rows, with scaled columns and with rows of unit length.
 STRENGTHS, UNIT_STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0), (0.1, 1.0, 10.0, 100.0)
-# Boosting is tried where columns times classes are at most this many.
-MAX_BOOSTED = 2000
 NAMES = (LOGISTIC, TFIDF, *TREES)
 
 
@@ -188,23 +186,18 @@ class SourceOnlyCV(Baseline):
 
 def _boosted(domains: Domains, seed: int) -> dict[str, tuple[float, Trees]]:
     """Return boosted trees with their cross-validated accuracy; none for sparse or wide rows."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     from adrem.machines.regularization import make_folds
 
     rows, labels, weights = domains.X_source, domains.labels, domains.weights
     if sp.issparse(rows) or rows.shape[1] * len(domains.classes) > MAX_BOOSTED:
         return {}
     tried = {name: params for name, params in TREES.items() if not params or len(labels) <= FEW_ROWS}
-    own_weights = None if np.ptp(weights) == 0 else weights  # fits with weights take several times as long
     found = {}
     for name, params in tried.items():
-        model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed, **params)
         hits = np.zeros(len(labels))
         for held in make_folds(labels, weights, seed):
-            model.fit(rows[~held], labels[~held], None if own_weights is None else own_weights[~held])
-            hits[held] = model.predict(rows[held]) == labels[held]
-        found[name] = (float(np.average(hits, weights=weights)), trees_of(model.fit(rows, labels, own_weights)))
+            hits[held] = fit_trees(domains, seed, ~held, **params).predict(rows[held]) == labels[held]
+        found[name] = (float(np.average(hits, weights=weights)), Trees.of(fit_trees(domains, seed, **params)))
     return found
 
 
