@@ -120,10 +120,10 @@ class SourceOnlyCV(Baseline):
 
     def _fit_scaled(self, domains: Domains, seed: int) -> Fitted:
         """Fit to columns of standard deviation one, and of mean zero if they are dense."""
-        from adrem.machines.tables import squared_norms
+        from adrem.machines.tables import mean_and_deviation, squared_norms
 
         rows = domains.X_source
-        mean, deviation = _moments(rows)
+        mean, deviation = mean_and_deviation(rows)
         factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0).astype(rows.dtype)
         if sp.issparse(rows):
             scaled, shift = sp.csr_array(rows * factor[None, :]), np.zeros_like(mean)
@@ -135,10 +135,9 @@ class SourceOnlyCV(Baseline):
         return found._replace(coef=coef, intercept=found.intercept - coef @ shift.astype(coef.dtype))
 
     def _fit_tfidf(self, domains: Domains, seed: int) -> Fitted:
-        rows = domains.X_source
-        counts = np.bincount(rows.indices[rows.data != 0], minlength=rows.shape[1])
-        idf = np.log((1.0 + rows.shape[0]) / (1.0 + counts)) + 1.0
-        present = _presence(rows)
+        from adrem.machines.tables import inverse_frequencies
+
+        idf, present = inverse_frequencies(domains.X_source), _presence(domains.X_source)
         weighted = sp.csr_array(present * idf.astype(present.dtype)[None, :])
         unit = sp.csr_array(weighted / _norms(present, idf)[:, None].astype(present.dtype))
         found = self._fit_head(domains._replace(X_source=unit), seed, [*UNIT_STRENGTHS])
@@ -199,16 +198,6 @@ def _boosted(domains: Domains, seed: int) -> dict[str, tuple[float, Trees]]:
             hits[held] = fit_trees(domains, seed, ~held, **params).predict(rows[held]) == labels[held]
         found[name] = (float(np.average(hits, weights=weights)), Trees.of(fit_trees(domains, seed, **params)))
     return found
-
-
-def _moments(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and the standard deviation of every column, zero for constant ones."""
-    mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    if sp.issparse(rows):
-        squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
-        return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
-    deviation = rows.std(axis=0, dtype=np.float64)
-    return mean, np.where(deviation > 1e-9 * np.abs(rows).max(axis=0, initial=0.0), deviation, 0.0)
 
 
 def _presence(rows: Any) -> sp.csr_array:
