@@ -24,6 +24,7 @@ from adrem.algorithm.fitting import (
 from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.hooks import Agreement
 from adrem.base.parameters import check_estimable, check_neighbors, read_source_weight
 from adrem.base.scoring import member_scores
 from adrem.base.validation import Domains, read_domains
@@ -372,6 +373,9 @@ class AdREM(DomainClassifier):
     def confidence_rows(self, rows: Matrix) -> NDArray[np.float64]:
         counted = self._tally(rows)
         return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(self.intercept_))
+
+    def agreement(self) -> Agreement:
+        return Agreement(len(self.intercept_), "members", self.vote_share_.max(axis=1))
 
     def refit_params(self, n_target: int) -> dict[str, Any]:
         return {

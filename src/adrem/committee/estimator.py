@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.hooks import Agreement
 from adrem.base.parameters import read_source_weight
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
@@ -185,6 +186,9 @@ class Committee(DomainClassifier):
     def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
         for shares in [self._votes(rows)] if self.distill else (seat.shares(rows) for seat in self.seats_):
             yield shares if shares.shape[1] > 2 else shares[:, 1:] - shares[:, :1]
+
+    def agreement(self) -> Agreement:
+        return Agreement(len(self.kinds_), "kinds", self.row_agreement_)
 
     def findings(self) -> list[str]:
         lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]
