@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from adrem.base.constraints import LOSS_NAMES
 from adrem.machines.compiled.gram import BLOCK, add_steps
-from adrem.machines.compiled.losses import solve_logit
+from adrem.machines.compiled.losses import COMPILED_LOSSES, solve_logit
 from adrem.machines.compiled.rows import score_rows
 from adrem.machines.compiled.simd import LANES
 from adrem.machines.losses import LOSSES, LogLoss
@@ -37,6 +38,10 @@ def test_solve_logit_finds_the_root(norm: float, box: float, share: float, margi
     low, high = -margin - norm * (box - alpha), -margin + norm * alpha
     root = brentq(gradient, low - 1 - abs(low), high + 1 + abs(high), xtol=1e-13, rtol=1e-14)
     assert solve_logit(norm, box, alpha, margin, start) == pytest.approx(root, rel=1e-6, abs=1e-6)
+
+
+def test_every_loss_is_allowed_and_compiled() -> None:
+    assert LOSS_NAMES == tuple(LOSSES) == tuple(COMPILED_LOSSES)
 
 
 @pytest.mark.parametrize("name", list(LOSSES))

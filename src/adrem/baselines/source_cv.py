@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import common
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
@@ -83,10 +82,7 @@ class SourceOnlyCV(Baseline):
     'logistic regression'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("tol", "random_state")
 
     def __init__(self, tol: float = 0.1, random_state: Any = None) -> None:
         self.tol = tol
