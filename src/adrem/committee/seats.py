@@ -15,6 +15,7 @@ from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.base.validation import Domains
+from adrem.baselines.trees import fit_trees
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components
 from adrem.committee.voters import (
@@ -23,9 +24,9 @@ from adrem.committee.voters import (
     LinearProbabilities,
     RadialMembers,
     Shares,
+    TreeProbabilities,
     Voter,
     probabilities,
-    trees_of,
     votes_of,
 )
 from adrem.machines.regularization import N_FOLDS, make_folds
@@ -165,20 +166,15 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
 
 def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.SeedSequence) -> Seat:
     """Fit boosted trees to the source."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = HistGradientBoostingClassifier(random_state=as_integer(seed), early_stopping=False)
+    domains, own_seed = domains._replace(X_source=viewed.source), as_integer(seed)
     labels, weights = domains.labels, domains.weights
-    are_equal = np.ptp(weights) == 0  # fits with weights take several times as long
     shares = np.full((len(labels), len(domains.classes)), 1.0 / len(domains.classes))
     accuracy = float("nan")
     if _has_folds(labels, weights, len(domains.classes)):
-        for held in make_folds(labels, weights, as_integer(seed)):
-            model.fit(viewed.source[~held], labels[~held], sample_weight=None if are_equal else weights[~held])
-            shares[held] = trees_of(model).shares(viewed.source[held])
+        for held in make_folds(labels, weights, own_seed):
+            shares[held] = TreeProbabilities.of(fit_trees(domains, own_seed, ~held)).shares(viewed.source[held])
         accuracy = _accuracy(shares, labels, weights)
-    model.fit(viewed.source, labels, sample_weight=None if are_equal else weights)
-    return Seat(kind.name, viewed.view, trees_of(model), accuracy, shares)
+    return Seat(kind.name, viewed.view, TreeProbabilities.of(fit_trees(domains, own_seed)), accuracy, shares)
 
 
 def weighted(seat: Seat, weight: float) -> Seat:
