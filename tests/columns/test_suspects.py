@@ -14,6 +14,8 @@ from adrem.columns.pair import Pair
 N = 100
 RNG = np.random.RandomState(0)
 LABELS = RNG.randint(0, 2, 2 * N)
+# Codes that are the labels in the first table, and mean nothing in the second.
+LEAK = np.where(np.arange(2 * N) < N, LABELS, RNG.randint(0, 2, 2 * N))
 
 
 def pair_of(column: Any, **options: Any) -> Pair:
@@ -31,8 +33,9 @@ def pair_of(column: Any, **options: Any) -> Pair:
     [
         (np.arange(2 * N) + RNG.normal(size=2 * N) + 50.0 * (np.arange(2 * N) >= N), "its median is"),
         (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "any of the values: 'north' in a; 'south' in b"),
-        (np.where(LABELS == 1, "good", "bad").tolist(), "give the label away"),
-        (np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
+        (np.where(LEAK == 1, "good", "bad").tolist(), "give the label away"),
+        (np.where(LEAK == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
+        (np.where(np.arange(2 * N) < N, LABELS, 1).tolist(), "give the label away"),
         ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "share hardly any of the values"),
         ([1.5 * k if k < N or k % 20 == 0 else None for k in range(2 * N)], "most of the values are missing in b"),
     ],
@@ -48,6 +51,16 @@ def test_misleading_columns_are_left_out_unless_named(column: Any, said: str) ->
 @pytest.mark.parametrize("column", [RNG.normal(size=2 * N) + 2.0 * LABELS, [f"{k % 4}x" for k in range(2 * N)]])
 def test_honest_columns_stay(column: Any) -> None:
     assert any("odd" in name for name in pair_of(column).feature_names)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.where(LABELS == 1, "good", "bad").tolist(), np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10],
+)
+def test_column_that_gives_the_label_away_stays_if_others_confirm_it(column: Any) -> None:
+    pair = pair_of(column)
+    assert any("odd" in name for name in pair.feature_names)
+    assert any("'odd'" in note and "the other columns confirm them" in note for note in pair.notes)
 
 
 def test_columns_stay_if_most_tell_the_domains_apart() -> None:

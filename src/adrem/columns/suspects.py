@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.columns.kinds import Column, Columns
+from adrem.columns.leaks import confirmed
 from adrem.columns.values import as_strings
 from adrem.runtime.text import without_middle
 
@@ -30,6 +31,9 @@ EMPTY = 0.8
 # most common class; it is no chance with so many rows to each of its values.
 GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
 
+GIVES_AWAY = "the values give the label away"
+CONFIRMED = "its values give the label of the source away; the other columns confirm them in the target"
+
 
 def leave_out_suspects(
     columns: Columns,
@@ -41,17 +45,23 @@ def leave_out_suspects(
 ) -> Columns:
     """Leave columns out that would mislead a classifier, unless they are in `kept`; the reasons name the two files."""
     learnt = [column for column in columns.shared if column.is_learnt]
+    values = {
+        column.name: [_values(column, frame[column.name]) for frame in (source, target)]
+        for column in learnt
+        if column.kind != "text"
+    }
     reasons: dict[str, str] = {}
     apart: dict[str, str] = {}
     for column in learnt:
-        if column.name not in kept and column.kind != "text":
-            _judge(
-                column, [_values(column, frame[column.name]) for frame in (source, target)], y, names, reasons, apart
-            )
+        if column.name not in kept and column.name in values:
+            _judge(column, values[column.name], y, names, reasons, apart)
+    trusted = confirmed((name for name, reason in reasons.items() if reason == GIVES_AWAY), values, y)
+    reasons = {name: reason for name, reason in reasons.items() if name not in trusted}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
     if len(reasons) == len(learnt):  # something has to be learnt from
         reasons, apart = {}, reasons
+    apart |= dict.fromkeys(trusted, CONFIRMED)
     return replace(columns, shared=[_changed(column, reasons, apart) for column in columns.shared])
 
 
@@ -151,10 +161,10 @@ def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
         table = np.zeros((len(known), len(counts)))
         np.add.at(table, (codes, labels), 1.0)
         right = float(table.max(axis=1).sum()) / len(values)
-        return "the values give the label away" if right >= least else ""
+        return GIVES_AWAY if right >= least else ""
     if values.dtype == object:
         return ""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_leaf_nodes=len(counts), random_state=0).fit(values[:, None], labels)
-    return "the values give the label away" if tree.score(values[:, None], labels) >= least else ""
+    return GIVES_AWAY if tree.score(values[:, None], labels) >= least else ""
