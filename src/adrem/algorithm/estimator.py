@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -269,19 +270,7 @@ class AdREM(DomainClassifier):
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead
 
-        head = LinearHead(
-            self.loss,
-            self.C,
-            self.fit_intercept,
-            self.tol,
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.machine,
-            self.memory_limit,
-            self.device,
-        )
+        head = LinearHead(**{field.name: getattr(self, field.name) for field in fields(LinearHead)})
         options = EMOptions(self.n_iter, self.sampling, self.store_path, n_refine=self.refine)
         return FitSettings(
             head, options, self.n_estimators, self.class_prior, self.neighbors, self.n_jobs, self.verbose
@@ -329,7 +318,7 @@ class AdREM(DomainClassifier):
     def _keep(self, domains: Domains, fit: Fit) -> None:
         clear_optional(self)
         self.classes_ = domains.classes
-        self._columns = domains.positions
+        self._columns, self._kernel = domains.positions, fit.task.machine.kernel
         keep_classifiers(self, fit, store_path=self.store_path)
         keep_facts(self, fit, domains)
         votes, labels = np.zeros((0, len(self.classes_))), np.zeros(0, dtype=np.intp)

@@ -81,7 +81,7 @@ def fit_trees(domains: Domains, seed: int, part: Any = slice(None), **params: An
 
 
 def restore_trees(arrays: Arrays, n_features: int, n_scores: int) -> Trees:
-    """Return the trees of a file, which nobody needs to trust."""
+    """Return the trees of a file that may be hostile; raise an error unless they are trees."""
     if set(arrays) != {field.name for field in fields(Trees)}:
         raise InvalidDataError("The trees have other arrays.")
     trees = Trees(**arrays)

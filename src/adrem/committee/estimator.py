@@ -43,7 +43,7 @@ class Committee(DomainClassifier):
     kinds : "auto" or sequence of str, default="auto"
         The kinds: by default those that suit the rows. Names are "margin", "log loss", "hinge, chosen C", "log loss,
         chosen C", "rare words", "rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered",
-        "source", "source, rare words" and "boosting".
+        "discriminant, active", "discriminant, active, centered", "source", "source, rare words" and "boosting".
     n_estimators : int, default=5
         Number of members of each kind.
     n_iter : int, default=20

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from adrem.baselines.trees import MAX_BOOSTED
 from adrem.committee import views
 from adrem.committee.views import Viewed
+from adrem.machines.discriminant_head import DiscriminantHead
+from adrem.machines.linear import LinearHead
 from adrem.machines.tables import squared_norms
 from adrem.types import Matrix
 
@@ -111,15 +113,12 @@ def radial_gamma(source: Matrix, target: Matrix) -> float:
     return 0.25 / variance if variance > 0 else 1.0
 
 
-def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> Any:
+def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> LinearHead | DiscriminantHead:
     """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`.
 
     Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength. Norms of sparse rows
     tell little, since a few rare words can make up most of them: C comes from the grid of the paper.
     """
-    from adrem.machines.discriminant_head import DiscriminantHead
-    from adrem.machines.linear import LinearHead
-
     if kind.classifier == "discriminant":
         return DiscriminantHead(common["device"])
     if kind.classifier == "rbf":

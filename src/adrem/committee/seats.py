@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
-    from adrem.machines import Solution
+    from adrem.machines import Kernel, Solution
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,7 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
         return DiscriminantMembers(np.stack([reduced.lift(own) for own in arrays[0]]), *arrays[1:])
     if kind.classifier == "rbf":
         used = np.flatnonzero(np.any(arrays[0] != 0, axis=(0, 1)))
-        kernel: Any = getattr(task.machine, "kernel", None)
-        table = np.asarray(task.machine.table)
+        kernel, table = cast("Kernel", task.machine.kernel), np.asarray(task.machine.table)
         return RadialMembers(arrays[0][..., used], arrays[1], table[used], np.array([kernel.gamma]))
     if kind.classifier == "logistic":
         return LinearProbabilities(arrays[0][0], arrays[1][0])
