@@ -45,24 +45,32 @@ def leave_out_suspects(
 ) -> Columns:
     """Leave columns out that would mislead a classifier, unless they are in `kept`; the reasons name the two files."""
     learnt = [column for column in columns.shared if column.is_learnt]
-    values = {
-        column.name: [_values(column, frame[column.name]) for frame in (source, target)]
-        for column in learnt
-        if column.kind != "text"
-    }
+    values = _values_of(learnt, (source, target))
     reasons: dict[str, str] = {}
     apart: dict[str, str] = {}
     for column in learnt:
         if column.name not in kept and column.name in values:
             _judge(column, values[column.name], y, names, reasons, apart)
-    trusted = confirmed((name for name, reason in reasons.items() if reason == GIVES_AWAY), values, y)
-    reasons = {name: reason for name, reason in reasons.items() if name not in trusted}
+    doubts = dict.fromkeys(confirmed(_with_reason(reasons, GIVES_AWAY), values, y), CONFIRMED)
+    reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
     if len(reasons) == len(learnt):  # something has to be learnt from
         reasons, apart = {}, reasons
-    apart |= dict.fromkeys(trusted, CONFIRMED)
-    return replace(columns, shared=[_changed(column, reasons, apart) for column in columns.shared])
+    return replace(columns, shared=[_changed(column, reasons, doubts | apart) for column in columns.shared])
+
+
+def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:
+    """Return the values of the columns in both tables; columns of text have none."""
+    return {
+        column.name: [_values(column, frame[column.name]) for frame in frames]
+        for column in columns
+        if column.kind != "text"
+    }
+
+
+def _with_reason(reasons: dict[str, str], reason: str) -> list[str]:
+    return [name for name, own in reasons.items() if own == reason]
 
 
 def _judge(
