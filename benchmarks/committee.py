@@ -155,7 +155,10 @@ def mean_of(rows: list[dict[str, str]], method: str) -> str:
     means = []
     for seed in {row["seed"] for row in rows}:
         own = {row["pair"]: float(row["accuracy"]) for row in rows if (row["method"], row["seed"]) == (method, seed)}
-        means += [np.mean(list(own.values()))] if own.keys() == pairs else []
+        if own.keys() == pairs:
+            means.append(np.mean(list(own.values())))
+        if 0.0 in own.values():  # as `run_peers` stores it
+            return "fails"
     spread = f" ± {np.std(means, ddof=1):.1f}" if method == "committee" and len(means) > 1 else ""
     return f"{np.mean(means):.1f}{spread}" if means else ""
 
