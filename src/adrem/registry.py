@@ -52,6 +52,7 @@ ARRAYS: Mapping[str, Array] = {
     "home_accuracy_": Array(("kinds",)),
     "agreement_": Array(("kinds", "kinds")),
     "row_agreement_": Array(("target",)),
+    "member_agreement_": Array(("kinds", "target")),
     "idf_": Array(("features",)),
 }
 # How a value is made from what JSON has of it.
@@ -163,7 +164,7 @@ ADREM = Estimator(
 COMMITTEE = Estimator(
     "adrem:Committee",
     Saved(
-        (*LINEAR, "vote_share_", "agreement_", "row_agreement_"),
+        (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
         parts=True,
