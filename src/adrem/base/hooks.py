@@ -110,6 +110,21 @@ class DomainHooks(BaseEstimator):
         """
         return {}
 
+    def saved_params(self) -> dict[str, Any]:
+        """Return the parameters that a model file holds; by default all.
+
+        Returns
+        -------
+        dict of str to object
+            Parameters by name, as ``get_params`` has them: numbers, strings, and lists of these.
+
+        Raises
+        ------
+        InvalidTypeError
+            If the model can't be saved with its parameters. The message says what to change.
+        """
+        return dict(self.get_params())
+
     def pack_parts(self) -> tuple[Any, dict[str, NDArray[Any]]]:
         """Return what a model file holds besides attributes: values that JSON can hold, and arrays by name.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adrem.base.parameters import read_prior
 from adrem.base.validation import Domains
 from adrem.committee import views
+from adrem.committee.given import Given
 from adrem.committee.kinds import Kind
 from adrem.committee.seats import Seat
 from adrem.committee.shares import clear_shares_of_text, estimate_shares, has_rows, is_estimable
@@ -59,12 +60,21 @@ def _assume_by_source(
 
 
 def by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
-    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat."""
+    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat.
+
+    Estimators of the caller see the rows as they are given.
+    """
     seen: dict[tuple[Any, ...], Kind] = {}
+    found: list[Kind] = []
     alike = {}
     for kind in kinds:
+        if isinstance(kind, Given):
+            found.append(kind)
+            continue
         own = replace(kind, view=views.BY_DOMAIN.get(kind.view, kind.view))
         first = seen.setdefault((own.view, own.classifier, own.strength), own)
-        if first is not own:
+        if first is own:
+            found.append(own)
+        else:
             alike[kind.name] = f"the same as {first.name!r} where each domain is scaled by itself"
-    return list(seen.values()), alike
+    return found, alike

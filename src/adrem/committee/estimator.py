@@ -40,10 +40,16 @@ class Committee(DomainClassifier):
 
     Parameters
     ----------
-    kinds : "auto" or sequence of str, default="auto"
+    kinds : "auto" or sequence of str, classifiers and (str, classifier) tuples, default="auto"
         The kinds: by default those that suit the rows. Names are "margin", "log loss", "hinge, chosen C", "log loss,
         chosen C", "rare words", "rbf", "rbf, unit rows", "rbf, by domain", "discriminant", "discriminant, centered",
         "discriminant, active", "discriminant, active, centered", "source", "source, rare words" and "boosting".
+
+        A classifier is a kind of its own, with the name in its tuple or that of its class. It sees the rows as they are
+        given. `AdREM`, the baselines and other subclasses of `DomainClassifier`, or a pipeline that ends with one, are
+        fitted to both domains, and others to the source alone. It votes by ``predict_proba``, else by
+        ``decision_function``, else by its labels, and gets the weights of the rows if its ``fit`` has a
+        ``sample_weight``, and a seed for each ``random_state`` that is None. Classes are numbered from 0.
     n_estimators : int, default=5
         Number of members of each kind.
     n_iter : int, default=20
@@ -81,6 +87,9 @@ class Committee(DomainClassifier):
         Share of the target rows on which two kinds agree.
     row_agreement_ : ndarray of shape (n_target,)
         Share of the kinds that agree with the label, for each target row.
+    member_agreement_ : ndarray of shape (n_kinds, n_target)
+        Share of the members of a kind that agree with the kind's label, for each target row; 1 for the classifiers of
+        the source, which have no members.
     vote_share_ : ndarray of shape (n_target, n_classes)
         Share of the votes for each class. It is that of the committee with ``distill=True`` too, and so are the
         agreements above.
@@ -128,7 +137,7 @@ class Committee(DomainClassifier):
 
     def __init__(
         self,
-        kinds: Literal["auto"] | Sequence[str] = "auto",
+        kinds: Literal["auto"] | Sequence[Any] = "auto",
         *,
         n_estimators: int = 5,
         n_iter: int = 20,
@@ -203,13 +212,22 @@ class Committee(DomainClassifier):
         """Return positions of classes as `predict` computes them."""
         return by_blocks(self.label_rows, rows, BYTES_PER_SCORE * len(self.classes_))
 
+    def saved_params(self) -> dict[str, Any]:
+        from adrem.committee.saving import check_voters, names_in
+
+        if not self.distill:
+            check_voters(self.seats_)
+        return {**super().saved_params(), "kinds": names_in(self.kinds)}
+
     def refit_params(self, n_target: int) -> dict[str, Any]:
         del n_target
+        from adrem.committee.given import find_kinds
+
         return {
             "random_state": 0,
             "n_estimators": min(N_REFIT_MEMBERS, self.n_estimators),
             "class_prior": self.class_prior_,
-            "kinds": list(self.kinds_),
+            "kinds": find_kinds(self.kinds_, self.kinds),
         }
 
     def pack_parts(self) -> tuple[Any, dict[str, NDArray[Any]]]:

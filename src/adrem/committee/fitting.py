@@ -13,6 +13,7 @@ from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.assumptions import Assumptions, assume, by_domain
+from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
 from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
 from adrem.exceptions import ParameterError
@@ -41,14 +42,14 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
 
     def fit(kind: Kind, prior: Array) -> Seat:
-        return fit_seat(kind, domains, prior, settings, own_seeds[kind.name])
+        return _fit(kind, domains, prior, settings, own_seeds[kind.name])
 
     equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
     assumed = assume(model.class_prior, domains, list(seats.values()), head, prior_seed)
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
-        left_out, seats = {**left_out, **alike}, {}
+        left_out, seats = {**left_out, **alike}, _of_rows_as_given(seats)
     kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
         if kind.name not in seats:
@@ -64,13 +65,23 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
         model.temperature_ = 1.0
 
 
+def _fit(kind: Kind, domains: Domains, prior: Array, settings: Settings, seed: np.random.SeedSequence) -> Seat:
+    if isinstance(kind, Given):
+        return fit_given(kind, domains, seed)
+    return fit_seat(kind, domains, prior, settings, seed)
+
+
+def _of_rows_as_given(seats: dict[str, Seat]) -> dict[str, Seat]:
+    """Return the seats that do not depend on how the rows are scaled."""
+    return {name: seat for name, seat in seats.items() if isinstance(seat.voter, GivenVoter)}
+
+
 def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, str]]:
     """Return the kinds that were asked for, or those that suit the rows with the reasons for the others."""
     if isinstance(model.kinds, str):
         names, left_out = usual_kinds(domains.X_source, domains.X_target, len(domains.classes), model.memory_limit)
         return [KINDS[name] for name in names], left_out
-    _check_names(model.kinds)
-    kinds = [KINDS[name] for name in model.kinds]
+    kinds = read_kinds(model.kinds)
     for kind in kinds:
         needed = _missing(kind, domains)
         if needed:
@@ -89,13 +100,6 @@ def _missing(kind: Kind, domains: Domains) -> str:
     if needs_active and not views.is_nonnegative(domains.X_source, domains.X_target):
         return "rows without negative values: leave it out, or do not center the columns"
     return ""
-
-
-def _check_names(names: Any) -> None:
-    are_known = all(isinstance(name, str) and name in KINDS for name in names)
-    if not names or not are_known or len(set(names)) < len(names):
-        known = ", ".join(map(repr, KINDS))
-        raise ParameterError(f"kinds must be 'auto' or different names among {known}; got {names!r}.", "kinds")
 
 
 def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
@@ -140,20 +144,25 @@ def _keep(model: Any, domains: Domains) -> None:
         model.home_accuracy_ = accuracies
     model.history_ = [entry for seat in seats for entry in seat.history]
     model.temperature_ = _temperature(np.mean([seat.held_out for seat in seats], axis=0), domains)
-    n_classes = len(domains.classes)
-    labels, model.vote_share_ = np.zeros(0, np.intp), np.zeros((0, n_classes))
-    winners = np.zeros((len(seats), 0), np.intp)
-    if domains.adapts:
-        blocks = blocks_of(domains.X_target, BYTES_PER_SCORE * n_classes)  # as in predict, so that ties break alike
-        parts = [np.stack([seat.shares(rows) for seat in seats]) for rows in blocks]
-        own = np.concatenate(parts, axis=1)
-        model.vote_share_ = np.asarray(sum(seat.weight * part for seat, part in zip(seats, own, strict=True)))
-        labels, winners = model.vote_share_.argmax(axis=1), own.argmax(axis=2)
+    own, model.member_agreement_ = _count(seats, domains)
+    model.vote_share_ = np.asarray(sum(seat.weight * part for seat, part in zip(seats, own, strict=True)))
+    labels, winners = model.vote_share_.argmax(axis=1), own.argmax(axis=2)
     model.transduction_ = domains.classes[labels]
     model.row_agreement_ = np.mean(winners == labels, axis=0)
     model.agreement_ = (
         np.mean(winners[:, None] == winners[None], axis=2) if domains.adapts else np.ones((len(seats), len(seats)))
     )
+
+
+def _count(seats: list[Seat], domains: Domains) -> tuple[Array, Array]:
+    """Return the vote shares of each kind for the target, and the share of its members that agree with its label."""
+    n_classes = len(domains.classes)
+    if not domains.adapts:
+        return np.zeros((len(seats), 0, n_classes)), np.zeros((len(seats), 0))
+    blocks = blocks_of(domains.X_target, BYTES_PER_SCORE * n_classes)  # as in predict, so that ties break alike
+    counted = [[seat.votes(rows) for seat in seats] for rows in blocks]
+    shares = np.concatenate([np.stack([votes.shares for votes in block]) for block in counted], axis=1)
+    return shares, np.concatenate([np.stack([votes.agreement for votes in block]) for block in counted], axis=1)
 
 
 def _temperature(held_out: Array, domains: Domains) -> float:

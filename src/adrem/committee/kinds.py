@@ -17,7 +17,7 @@ from adrem.machines.linear import LinearHead
 from adrem.machines.tables import squared_norms
 from adrem.types import Matrix
 
-Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "boosting"]
+Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "boosting", "given"]
 
 # Dense tables with at most this many columns have the kinds of small tables.
 FEW_COLUMNS = 256

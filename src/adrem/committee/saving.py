@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.baselines.trees import POSITIONS, Trees, are_trees
+from adrem.committee.given import GivenVoter, with_names
 from adrem.committee.seats import Seat
 from adrem.committee.views import View
 from adrem.committee.voters import VOTERS, Voter
-from adrem.exceptions import InvalidDataError
+from adrem.exceptions import InvalidDataError, InvalidTypeError
 
 Arrays = dict[str, NDArray[Any]]
 VIEW_ARRAYS = ("shift", "factor", "center")
@@ -30,6 +31,21 @@ SHAPES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
 }  # fmt: skip
 TOLERANCE = 1e-9
+
+
+def names_in(kinds: Any) -> Any:
+    """Return the parameter `kinds` with names in place of estimators."""
+    return kinds if isinstance(kinds, str) else [name for name, _ in with_names(kinds)]
+
+
+def check_voters(seats: list[Seat]) -> None:
+    """Refuse seats of estimators of the caller, which are no plain arrays."""
+    given = [seat.name for seat in seats if isinstance(seat.voter, GivenVoter)]
+    if given:
+        raise InvalidTypeError(
+            f"A Committee can't be saved with the classifier(s) {', '.join(map(repr, given))} among its kinds: leave "
+            "them out, or set distill=True, which labels rows by one linear classifier."
+        )
 
 
 def pack_seats(seats: list[Seat]) -> tuple[list[dict[str, Any]], Arrays]:

@@ -26,6 +26,7 @@ from adrem.committee.voters import (
     Shares,
     TreeProbabilities,
     Voter,
+    Votes,
     probabilities,
     votes_of,
 )
@@ -56,7 +57,11 @@ class Seat:
 
     def shares(self, rows: Matrix) -> Shares:
         """Return the shares of votes for rows of the target."""
-        return self.voter.shares(self.view.apply(rows))
+        return self.votes(rows).shares
+
+    def votes(self, rows: Matrix) -> Votes:
+        """Return the votes for rows of the target."""
+        return self.voter.votes(self.view.apply(rows))
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
     scores = task.machine.on_host(task.machine.scores(solution))
     for own, out in zip(scores, held, strict=True):
         part = own[out]
-        shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part]))
+        shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part])).shares
     return shares, _accuracy(shares, rows.labels, rows.weights)
 
 
@@ -165,15 +170,33 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
 
 def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.SeedSequence) -> Seat:
     """Fit boosted trees to the source."""
-    domains, own_seed = domains._replace(X_source=viewed.source), as_integer(seed)
-    labels, weights = domains.labels, domains.weights
-    shares = np.full((len(labels), len(domains.classes)), 1.0 / len(domains.classes))
+    own_seed = as_integer(seed)
+
+    def train(part: Domains) -> Voter:
+        return TreeProbabilities.of(fit_trees(part, own_seed))
+
+    seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
+    return fit_by_folds(kind.name, viewed.view, seen, train, own_seed)
+
+
+def fit_by_folds(name: str, view: View, domains: Domains, train: Callable[[Domains], Voter], seed: int) -> Seat:
+    """Fit a kind by a function that trains on some rows: on the source without each fold, then on both domains."""
+    labels, weights, n_classes = domains.labels, domains.weights, len(domains.classes)
+    shares = np.full((len(labels), n_classes), 1.0 / n_classes)
     accuracy = float("nan")
-    if _has_folds(labels, weights, len(domains.classes)):
-        for held in make_folds(labels, weights, own_seed):
-            shares[held] = TreeProbabilities.of(fit_trees(domains, own_seed, ~held)).shares(viewed.source[held])
+    if _has_folds(labels, weights, n_classes):
+        for held in make_folds(labels, weights, seed):
+            voter = train(_taught_by(domains, ~held))
+            shares[held] = voter.shares(domains.X_source[held])
         accuracy = _accuracy(shares, labels, weights)
-    return Seat(kind.name, viewed.view, TreeProbabilities.of(fit_trees(domains, own_seed)), accuracy, shares)
+    return Seat(name, view, train(domains), accuracy, shares)
+
+
+def _taught_by(domains: Domains, rows: NDArray[np.bool_]) -> Domains:
+    """Return the domains with some rows of the source, and none of the target."""
+    return Domains(
+        domains.X_source[rows], domains.labels[rows], domains.weights[rows], domains.X_target[:0], domains.classes
+    )
 
 
 def weighted(seat: Seat, weight: float) -> Seat:

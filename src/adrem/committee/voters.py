@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,13 @@ from adrem.machines.discriminant import cosines
 from adrem.types import FloatArray, Matrix
 
 Shares = NDArray[np.float64]
+
+
+class Votes(NamedTuple):
+    """Votes for rows: the share of each class (rows x classes), and the share of the members that give the label."""
+
+    shares: Shares
+    agreement: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,10 @@ class Voter:
         """Return the shares of votes."""
         raise NotImplementedError
 
+    def votes(self, rows: Matrix) -> Votes:
+        """Return the shares of votes, and how many members agree; a single classifier agrees with itself."""
+        return Votes(self.shares(rows), np.ones(rows.shape[0]))
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what a model file holds."""
         return dict(vars(self))
@@ -47,13 +58,18 @@ class Members(Voter):
         raise NotImplementedError
 
     def shares(self, rows: Matrix) -> Shares:
+        return self.votes(rows).shares
+
+    def votes(self, rows: Matrix) -> Votes:
         return votes_of(self.scores(rows))
 
 
-def votes_of(scores: Iterator[FloatArray]) -> Shares:
-    """Return the shares of the votes of members, with their mean confidence as a tie-break."""
-    ballots = tally(scores).ballots
-    return np.asarray(ballots / ballots.sum(axis=1, keepdims=True))
+def votes_of(scores: Iterator[FloatArray]) -> Votes:
+    """Return the votes of members, with their mean confidence as a tie-break in the shares."""
+    counted = tally(scores)
+    shares = counted.ballots / counted.ballots.sum(axis=1, keepdims=True)
+    own = np.take_along_axis(counted.votes, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return Votes(shares, own / counted.votes.sum(axis=1))
 
 
 @dataclass(frozen=True)

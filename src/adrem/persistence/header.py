@@ -25,7 +25,7 @@ def common_header(model: Any, objects: list[str]) -> dict[str, Any]:
         "format_version": FORMAT_VERSION,
         "adrem_version": version("adrem"),
         "model": type(model).__name__,
-        "params": {name: _param_to_json(name, value) for name, value in model.get_params().items()},
+        "params": {name: _param_to_json(name, value) for name, value in model.saved_params().items()},
         "objects": objects,
         "n_features_in_": model.n_features_in_,
         "feature_names_in_": list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,

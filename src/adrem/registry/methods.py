@@ -83,7 +83,7 @@ ADREM = Estimator(
 COMMITTEE = Estimator(
     "adrem:Committee",
     Saved(
-        (*LINEAR, "vote_share_", "agreement_", "row_agreement_"),
+        (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
         parts=True,

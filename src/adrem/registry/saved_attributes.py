@@ -44,6 +44,7 @@ ARRAYS: Mapping[str, Array] = {
     "home_accuracy_": Array(("kinds",)),
     "agreement_": Array(("kinds", "kinds")),
     "row_agreement_": Array(("target",)),
+    "member_agreement_": Array(("kinds", "target")),
     "idf_": Array(("features",)),
 }
 # How a value is made from what JSON has of it.
