@@ -52,7 +52,7 @@ def test_roles_have_reasons_and_can_be_overridden() -> None:
     assert not sku.is_learnt
     [sku, _] = infer_kinds(source, target, Wishes(text=["sku"])).shared
     assert (sku.kind, sku.reason) == ("text", "as requested")
-    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files\. Its columns: 'sku', 'n'"):
+    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files\. Columns of both: 'sku', 'n'"):
         infer_kinds(source, target, Wishes(text=["title"]))
 
 
@@ -279,7 +279,7 @@ def test_named_columns_are_what_they_were_named(wishes: Wishes, kind: str) -> No
     [
         (Wishes(numeric=["city"]), "Column 'city' has no numbers"),
         (Wishes(numeric=["n"], categorical=["n"]), "named as two kinds"),
-        (Wishes(categorical=["town"]), r"'town' is not in both files\. Its columns"),
+        (Wishes(categorical=["town"]), r"'town' is not in both files\. Columns of both"),
         (Wishes(numeric=["ciy"]), r"Did you mean 'city'\?"),
     ],
 )

@@ -168,3 +168,12 @@ def test_marks_of_missing_values_and_blank_labels_are_named() -> None:
     assert "'?' means missing in 'a', 'b'" in pair.notes
     assert "'n/a' means missing in 'b'" in pair.notes
     assert "no row of target has a label in 'kind': nothing can be scored" in pair.notes
+
+
+def test_words_for_missing_labels_are_unknown_labels_unless_they_are_classes() -> None:
+    values = [str(7 * k % 31 + 0.5) for k in range(30)]
+    source = table(pl.DataFrame({"a": values, "kind": ["x", "none"] * 15}))
+    target = table(pl.DataFrame({"a": values, "kind": ["x", "NA", "none"] * 10}))
+    pair = make_pair(source, target, label="kind", target_label="kind")
+    assert pair.truth is not None
+    assert pair.truth.tolist() == ["x", "", "none"] * 10

@@ -23,6 +23,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
     recalls = [own.recall.adapted for own in scores.classes]
     np.testing.assert_allclose(recalls, recall_score(TRUTH, AFTER, average=None))
     assert [own.labelled for own in scores.classes] == confusion_matrix(TRUTH, AFTER).tolist()
+    assert [own.labelled_by_source for own in scores.classes] == confusion_matrix(TRUTH, BEFORE).tolist()
     assert scores.lost == (np.mean(AFTER == TRUTH) < np.mean(BEFORE == TRUTH))
 
 

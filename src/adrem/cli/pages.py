@@ -31,6 +31,7 @@ def make_file_page(
     command: str,
     warned: list[str],
     samples: bool = True,
+    saved: bool = False,
 ) -> Report:
     """Return the report about two files; without `samples`, it has no single row of them."""
     from pathlib import Path
@@ -52,6 +53,7 @@ def make_file_page(
         source_places=None if pair.source_places is None else pair.source_places.tolist(),
         command=command,
         facts={
+            "source only": baseline_text(bundle.baseline),
             "seed": origin["seed"],
             "C": f"{model.C_:g}",
             "parameters": parameters(model),
@@ -61,6 +63,7 @@ def make_file_page(
         scores=examined.score(pair.truth),
         estimate=summary.get("estimated_accuracy"),
         handed_out=summary["handed_out"],
+        saved=saved,
         baseline=bundle.baseline.chosen_,
         samples=samples,
         warnings=warned,
@@ -71,6 +74,12 @@ def make_file_page(
     }
     diagnosis = examined.diagnosis()
     return make_page(replace(diagnosis, verdict=verdict_with_options(diagnosis.verdict)), labels, about)
+
+
+def baseline_text(baseline: Any) -> str:
+    """Return which classifier of the source was chosen, and how good it is on held-out rows."""
+    accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
+    return baseline.chosen_ if accuracy is None else f"{baseline.chosen_}, held-out accuracy {accuracy:.2f}"
 
 
 def parameters(model: Any) -> str:

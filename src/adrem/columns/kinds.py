@@ -70,9 +70,8 @@ class Wishes:
         for parameter, names in (("text", self.text), ("numeric", self.numeric), ("categorical", self.categorical)):
             for name in names:
                 if name not in shared:
-                    raise ParameterError(
-                        f"Column {name!r} is not in both files. {describe_columns(shared, name)}", parameter
-                    )
+                    described = describe_columns(shared, name, "Columns of both")
+                    raise ParameterError(f"Column {name!r} is not in both files. {described}", parameter)
                 if name in seen:
                     raise ParameterError(f"Column {name!r} is named as two kinds: choose one.", parameter)
             seen |= {*names}

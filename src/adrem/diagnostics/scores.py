@@ -28,14 +28,15 @@ class ClassScore:
         Number of rows whose true label it is.
     recall : BeforeAfter
         The share of these rows that get the label, NaN without such a row.
-    labelled : list of int
-        Numbers of these rows by their adapted label, in the order of the classes.
+    labelled, labelled_by_source : list of int
+        Numbers of these rows by their adapted label, and by that of the source classifier, in the order of the classes.
     """
 
     label: str
     rows: int
     recall: BeforeAfter
     labelled: list[int]
+    labelled_by_source: list[int]
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ def _class_score(name: str, names: list[str], old: NDArray[Any], new: NDArray[An
     of_class = right == name
     n_rows = int(np.count_nonzero(of_class))
     recall = [float(np.mean(own[of_class] == name)) if n_rows else float("nan") for own in (old, new)]
-    return ClassScore(name, n_rows, BeforeAfter(*recall), [int(np.sum(new[of_class] == other)) for other in names])
+    by_source, adapted = ([int(np.sum(own[of_class] == other)) for other in names] for own in (old, new))
+    return ClassScore(name, n_rows, BeforeAfter(*recall), adapted, by_source)
 
 
 def _plain(label: Any) -> str:
