@@ -620,6 +620,9 @@ def test_labels_of_the_source_are_those_that_are_scored_and_shown(
     page = (tmp_path / "page.html").read_text()
     assert "The labels that were written are those of the source alone (logistic regression)." in page
     assert "Labels of the source alone by true label" in page
+    assert "Sections 2 to 5 are about the adapted labels." in page
+    assert "x0" in page
+    assert "(constant)" not in page
     accuracy = f"{100 * summary['accuracy']['source']:.1f}\N{NO-BREAK SPACE}%"
     assert f"<dt>accuracy, source alone</dt><dd>{accuracy}" in page
     assert "The accuracy is estimated at" not in page  # that would be the accuracy of other labels

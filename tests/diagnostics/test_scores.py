@@ -50,3 +50,12 @@ def test_true_labels_may_contradict_the_verdict() -> None:
     assert contradiction("source", right) == contradiction("unsure", right) == contradiction("adapted", None) == ""
     wrong = score_labels(np.array(["a", "a"]), np.array(["a", "b"]), np.array(["a", "b"]), CLASSES)
     assert "the adapted ones are better" in contradiction("source", wrong)
+
+
+def test_gains_at_the_cost_of_a_rare_class_are_told() -> None:
+    truth, before = np.repeat(["a", "b"], [90, 10]), np.array(["a"] * 70 + ["b"] * 30)
+    scores = score_labels(before, np.repeat(["a"], 100), truth, ["a", "b"])
+    told = contradiction("adapted", scores)
+    assert "the mean recall of the classes is 50.0 %, and 88.9 % by the source alone" in told
+    assert contradiction("unsure", scores) == ""
+    assert contradiction("adapted", score_labels(before, truth, truth, ["a", "b"])) == ""

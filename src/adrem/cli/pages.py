@@ -11,6 +11,7 @@ from adrem.cli.parameters import verdict_with_options, with_options
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
     from adrem.columns.pair import Pair
+    from adrem.diagnostics.contributions import ClassFeatures
     from adrem.diagnostics.diagnosis import Examination
     from adrem.reports import Report
 
@@ -73,7 +74,20 @@ def make_file_page(
         "target": model.classes_[examined.after].tolist(),
     }
     diagnosis = examined.diagnosis()
-    return make_page(replace(diagnosis, verdict=verdict_with_options(diagnosis.verdict)), labels, about)
+    shown = replace(
+        diagnosis,
+        verdict=verdict_with_options(diagnosis.verdict),
+        class_features=[_without_constant(own) for own in diagnosis.class_features],
+    )
+    return make_page(shown, labels, about)
+
+
+def _without_constant(features: ClassFeatures) -> ClassFeatures:
+    """Return the features of a class without the constant, which is no column."""
+    from adrem.columns.recipe import CONSTANT
+
+    sides = {"source": features.source, "adapted": features.adapted, "gained": features.gained}
+    return replace(features, **{name: [own for own in side if own != CONSTANT] for name, side in sides.items()})
 
 
 def baseline_text(baseline: Any) -> str:

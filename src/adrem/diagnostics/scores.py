@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from adrem.diagnostics.evidence import BeforeAfter
 
 BLANK = ("", "nan", "None", "NaN", "NaT", "<NA>")
-# A smaller difference of two accuracies is no loss.
-LOSS = 1e-12
+# A smaller difference of two accuracies is no loss, and one of two balanced accuracies none worth a word.
+LOSS, CLEAR_LOSS = 1e-12, 0.02
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,18 @@ def contradiction(choice: str, scores: Scores | None) -> str:
         return f"But by the true labels, the adapted ones are better: {adapted}, the source alone {source}."
     if scores.lost and choice == "adapted":
         return f"But by the true labels, the source alone is better: {source}, adapted {adapted}."
-    return ""
+    return _less_balanced(scores.balanced_accuracy) if choice == "adapted" else ""
+
+
+def _less_balanced(balanced: BeforeAfter) -> str:
+    """Return that rare classes are found less often, although more labels are right, "" if they are not."""
+    if balanced.gain > -CLEAR_LOSS:
+        return ""
+    adapted, source = (f"{100 * share:.1f} %" for share in (balanced.adapted, balanced.source))
+    return (
+        "But rare classes are found less often: by the true labels, the mean recall of the classes is "
+        f"{adapted}, and {source} by the source alone."
+    )
 
 
 def _class_score(name: str, names: list[str], old: NDArray[Any], new: NDArray[Any], right: NDArray[Any]) -> ClassScore:

@@ -183,6 +183,7 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
     auc = 0.5 if d.gap is None else d.gap.auc
     separation = ("barely", "partly", "mostly", "almost always")[int(np.searchsorted([0.6, 0.8, 0.95], auc))]
     facts = {"adrem": version("adrem"), "method": d.method, **about.facts}
+    contradicted = contradiction(d.verdict.choice, about.scores)
     return {
         "title": about.title,
         "source_name": about.source_name,
@@ -193,8 +194,8 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         **_written(about),
         "baseline": about.baseline,
         "samples": about.samples,
-        "contradicted": contradiction(d.verdict.choice, about.scores),
-        "is_good": d.verdict.choice == "adapted" and not d.verdict.same and not (about.scores and about.scores.lost),
+        "contradicted": contradicted,
+        "is_good": d.verdict.choice == "adapted" and not d.verdict.same and not contradicted,
         "separation": separation,
         "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
         "method_name": {"AdREM": "Ad-REM", "Committee": "the committee"}.get(d.method, d.method),
