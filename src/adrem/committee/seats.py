@@ -15,7 +15,6 @@ from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.base.validation import Domains
-from adrem.baselines.trees import fit_trees
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components
 from adrem.committee.voters import (
@@ -31,6 +30,7 @@ from adrem.committee.voters import (
     votes_of,
 )
 from adrem.machines.regularization import N_FOLDS, make_folds
+from adrem.machines.trees import fit_trees
 from adrem.runtime.progress import Ticker
 from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
