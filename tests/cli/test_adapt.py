@@ -387,7 +387,7 @@ def test_scoring_labels_missing_in_source_are_reported(adrem: Command, files: Pa
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--target-label", "verdict"]
     code, _, err = adrem(*words, "-o", "labels.csv")
     assert code == 0
-    assert "! 5 of the labels for scoring are not in the source: strange" in " ".join(err.split())
+    assert "! 5 of the labels for scoring are not in the source, and count as wrong: strange" in " ".join(err.split())
 
 
 def test_texts_without_known_words_are_counted(adrem: Command, files: Path) -> None:
@@ -612,6 +612,9 @@ def test_labels_of_the_source_are_those_that_are_scored_and_shown(
     written, truth = (pl.read_csv(name) for name in ("labels.csv", "target.csv"))
     of_ill = written.filter(truth["state"] == "ill")["label"].value_counts().sort("label")["count"].to_list()
     assert summary["scores"]["classes"][0]["labelled_by_source"] == of_ill
+    assert (written["label"] == written["source_label"]).all()
+    assert (written["adapted_label"] == truth["state"]).mean() == summary["accuracy"]["adapted"]
+    assert (written["adapted_label"] == "ill").sum() == summary["classes"]["ill"]["adapted"]
     told = adrem("adapt", *words).err
     assert "source as\n" in told
     assert re.search(rf"^ill .* {of_ill[0]} +{of_ill[1]}$", told, re.MULTILINE)

@@ -141,6 +141,9 @@ def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
     with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
         read_file(str(tmp_path / "b.csv"))
+    (tmp_path / "d.csv").write_text("Patients,,\nage,sex,kind\n1,2,a\n")
+    with pytest.raises(ValueError, match="2 columns without a name: name or delete them, and remove lines above"):
+        read_file(str(tmp_path / "d.csv"))
     (tmp_path / "c.csv").write_text("a b c\n1 2 3\n")
     with pytest.raises(ParameterError, match="Are its columns separated by spaces"):
         make_pair(*[read_file(str(tmp_path / "c.csv"))] * 2, label="kind")

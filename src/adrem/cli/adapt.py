@@ -130,7 +130,7 @@ def adapt(
     from adrem import __version__
     from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
-    from adrem.columns.labelling import adapt_pair, label_rows
+    from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
 
     with stage(f"Reading {' and '.join(wanted.files)}"):
@@ -154,10 +154,9 @@ def adapt(
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
-    labels = label_rows(bundle, pair.X_target)
-    classes = bundle.model.classes_
+    labels = label_pair(bundle, pair, examined)
     summary = {
-        **summarize(labels, pair.truth, classes.tolist(), adapted=classes[examined.after]),
+        **summarize(labels, pair.truth, bundle.model.classes_.tolist()),
         **choices,
         **_tell_baseline(bundle),
         **_judge(examined, estimated),

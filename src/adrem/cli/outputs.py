@@ -103,6 +103,8 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
 
     columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
     frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
+    if labels.adapted_label is not None:
+        frame = frame.with_columns(pl.Series("adapted_label", labels.adapted_label.tolist()))
     clash = [name for name in beside.columns if name in frame.columns]
     frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
     buffer = io.BytesIO()
@@ -121,14 +123,11 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
         file.write(buffer.getvalue())
 
 
-def summarize(labels: Labels, truth: Any, classes: list[Any], adapted: Any = None) -> dict[str, Any]:
-    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values.
-
-    `adapted` are the adapted labels; they are not those that are written where the source alone seems better.
-    """
+def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
+    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values."""
     from adrem.diagnostics.scores import score_labels
 
-    adapted = labels.label if adapted is None else adapted
+    adapted = labels.label if labels.adapted_label is None else labels.adapted_label
     summary: dict[str, Any] = {
         "rows": len(labels.label),
         "classes": {
@@ -179,14 +178,18 @@ def _tell_verdict(summary: dict[str, Any], saved: bool) -> None:
     if "unknown_labels" in summary:
         unknown = summary["unknown_labels"]
         say_wrapped(
-            f"! {unknown['rows']} of the labels for scoring are not in the source: {', '.join(unknown['labels'])}"
+            f"! {unknown['rows']} of the labels for scoring are not in the source, and count as wrong: "
+            f"{', '.join(unknown['labels'])}. Labels of the source: {', '.join([*summary['classes']][:MAX_NAMES])}"
         )
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
         if summary["verdict"]["choice"] == "source":
             model = ", and the model that is saved," if saved else ""
             chosen = summary["baseline"]["chosen"]
-            lines = [f"{lines[0]} The labels that are written{model} are those of the source alone ({chosen})."]
+            lines[0] += (
+                f" The labels that are written{model} are those of the source alone ({chosen}). The adapted labels are "
+                "in the column 'adapted_label'."
+            )
         if summary.get("contradicted"):
             lines.append(f"! {summary['contradicted']}")
         for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
