@@ -103,8 +103,11 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
+# One version of PyTorch for the tests, so that every run tests the same one, and packages of gigabytes are fetched once.
+TORCH := torch==2.13.0
+
 .venv/.all: .venv/.dev
-	$(BIN)/python -m pip install --quiet --editable ".[gpu,spark]"
+	$(BIN)/python -m pip install --quiet $(TORCH) --editable ".[gpu,spark]"
 	touch $@
 
 .venv/.torture: .venv/.dev

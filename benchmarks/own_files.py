@@ -34,6 +34,7 @@ from adrem.diagnostics import BeforeAfter, Evidence, accuracy, verdict
 from adrem.diagnostics.accuracy import Chances, estimate_from, held_out_chances, interval_of
 from adrem.diagnostics.diagnosis import Examination
 from adrem.diagnostics.verdict import judge
+from adrem.exceptions import InvalidDataError
 
 FIELDS = (
     "group", "kind", "pair", "form", "rows", "chosen", "baseline", "adapted", "handed_out", "verdict", "changed",
@@ -74,8 +75,7 @@ def measure(case: Case) -> Row:
         warnings.simplefilter("ignore")
         bundle, examined = adapt_pair(pair, Committee(random_state=0), {})
         labels = label_rows(bundle, pair.X_target)
-        chances = held_out_chances(examined)
-        estimate = estimate_from(chances, examined, examined.chosen)
+        estimated = _estimates(examined)
     scores = examined.score(pair.truth)
     if scores is None:
         raise ValueError(f"{case.target.name} has no labels to score by.")
@@ -91,13 +91,25 @@ def measure(case: Case) -> Row:
         "handed_out": float(np.mean(labels.label.astype(str) == np.asarray(pair.truth).astype(str))),
         "verdict": examined.verdict.choice,
         **_evidence_row(examined),
+        "distance": examined.distance_before,
+        **estimated,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def _estimates(examined: Examination) -> Row:
+    """Return the estimates of the accuracy, none if a class has too few rows: as the command line does."""
+    try:
+        chances = held_out_chances(examined)
+    except InvalidDataError:
+        return {"low": 0.0, "high": 1.0, "unknown": 1, **dict.fromkeys(("estimate", *RIVALS), float("nan"))}
+    estimate = estimate_from(chances, examined, examined.chosen)
+    return {
         "estimate": estimate.accuracy,
         "low": estimate.low,
         "high": estimate.high,
         "unknown": int(not estimate.is_known),
-        "distance": examined.distance_before,
         **_rivals(examined, chances),
-        "seconds": round(time.perf_counter() - start, 1),
     }
 
 

@@ -116,7 +116,7 @@ def test_methods_are_found_by_name() -> None:
     found = find_methods(["adrem-svm", " source-svm", "adrem-svm"])
     assert [method.name for method in found] == ["adrem-svm", "source-svm"]
     with pytest.raises(
-        ValueError, match=r"no method magic, luck; known are committee, committee-distilled, source-svm, source-lr"
+        ValueError, match=r"no method magic, luck; known are committee, committee-distilled, source-cv, source-svm"
     ):
         find_methods(["magic", "adrem-svm", "luck"])
 

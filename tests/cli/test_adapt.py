@@ -147,7 +147,21 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
             "'magic' is not one of committee",
         ),
         (["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--members", "3"], 2, "no such option"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--method", "adrem", "--loss", "huge"], 2, "loss"),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--method", "adrem", "--loss", "squared"],
+            2,
+            "--loss: The 'loss' parameter of AdREM must be",
+        ),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--C", "-1"],
+            2,
+            "--C: The 'C' parameter of CORAL must be",
+        ),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--C", "inf"],
+            2,
+            "--C: The 'C' parameter of CORAL must be",
+        ),
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--prior", "good"],
             2,
@@ -183,8 +197,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (["sheet.csv", "knives.csv", "--label", "verdict"], 1, "is an Excel file: save the sheet as CSV"),
         (["text.npz", "text.npz"], 1, "text.npz is not a numpy archive"),
         (["plain.npz", "plain.npz", "--label", "y"], 2, "its labels are those in the file"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--C", "-1"], 2, "larger than zero"),
-        (["books.csv", "knives.csv", "--label", "verdict", "--loss", "huge"], 2, "neither hinge nor log_loss"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--C", "-1"], 2, "committee has no such option"),
         (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=2,bad=-1"], 2, "sum to one"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "-"], 2, "Only the labels can go to standard"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "no/page.html"], 2, "There is no folder no"),

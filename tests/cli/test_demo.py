@@ -14,7 +14,7 @@ def test_demo_writes_a_report_page(adrem: Command, tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     code, out, _ = adrem("demo")
     assert code == 0
-    assert "     all       72.7 %    88.5 %" in out
+    assert "     all       56.6 %    88.5 %" in out
     page = tmp_path / "adrem-demo.html"
     assert f"Page: {page}" in out
     first = page.read_text("utf-8")

@@ -24,6 +24,8 @@ N = 60
         ([0 if k % 7 == 0 else 200 + 3 * k for k in range(N)], ["0"]),
         ([k - 30 for k in range(N)], []),  # -9 among its neighbours
         ([-1 if k % 2 else k % 3 for k in range(N)], []),
+        ([-1 if k % 2 else 1 + k for k in range(N)], []),
+        ([-1 if k % 7 == 0 else 200 + 3 * k for k in range(N)], ["-1"]),
         ([40 + k for k in range(N)], []),  # 99 is the oldest
         ([0 if k % 3 else 100 * 1.2**k for k in range(N)], []),  # amounts
         ([0 if k % 2 else 1 for k in range(N)], []),

@@ -78,6 +78,9 @@ def test_columns_of_one_file_only_are_listed() -> None:
         [f"Tue, {1 + k % 28} Sep 2006 10:00" for k in range(N)],
         [f"{1 + k % 28}-Mar-99" for k in range(N)],
         [f"202103{1 + k % 28:02d}" for k in range(N)],
+        [f"202103{1 + k % 28:02d}T101500Z" for k in range(N)],
+        [f"{1 + k % 28:02d}MAR2021" for k in range(N)],
+        [f"Mon Mar {1 + k % 28:2d} 10:15:00 2021" for k in range(N)],
     ],
 )
 def test_dates_are_left_out_or_become_days(values: Any) -> None:
@@ -111,6 +114,38 @@ def test_numeric_strings_with_few_exceptions_are_numbers() -> None:
     a, b = infer_kinds(source, target).shared
     assert (a.kind, a.reason) == ("number", "1 value(s) that are not numbers ('unknown')")
     assert (b.kind, b.reason) == ("number", "numbers")
+
+
+@pytest.mark.parametrize(
+    ("odd", "kind"),
+    [
+        (["pending"], "number"),
+        (["low", "high", "pending"], "number"),
+        (["a", "b", "c", "d"], "category"),
+    ],
+)
+def test_numbers_and_a_few_words_are_numbers(odd: list[str], kind: str) -> None:
+    written = [odd[k // 3 % len(odd)] if k % 3 == 0 else f"{k}.5" for k in range(2 * N)]
+    [column, _] = infer_kinds(*frames(x=written[:N], n=range(0, 2 * N, 2))).shared
+    assert column.kind == kind
+    codes = [odd[0] if k % 3 == 0 else f"{k % 4}" for k in range(N)]  # few numbers and a word are codes
+    [column, _] = infer_kinds(*frames(x=codes, n=range(0, 2 * N, 2))).shared
+    assert column.kind == "category"
+
+
+@pytest.mark.parametrize("written", [["TRUE", "FALSE"], ["true", "false"], ["True", "False"]])
+def test_truth_values_are_one_and_zero_in_every_form(written: list[str]) -> None:
+    source, _ = frames(smokes=written * (N // 2), n=range(0, 2 * N, 2))
+    _, target = frames(smokes=[1, 0] * (N // 2), n=range(0, 2 * N, 2))
+    [smokes, _] = infer_kinds(source, target).shared
+    assert smokes.kind == "number"
+    assert smokes.numbers(source["smokes"])[:2].to_list() == [1.0, 0.0]
+
+
+def test_categories_of_parquet_files_are_read() -> None:
+    source, target = frames(size=["L", "M"] * (N // 2), dose=["1", "2"] * (N // 2))
+    source, target = (own.cast({"size": pl.Enum(["L", "M"]), "dose": pl.Categorical}) for own in (source, target))
+    assert [column.kind for column in infer_kinds(source, target).shared] == ["category", "number"]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +218,7 @@ def test_hidden_identifiers_are_found(name: str, values: list[int], kind: str) -
     [
         (np.random.RandomState(0).permutation(400), "identifier"),  # none repeats, where 400 draws of 800 would
         (np.random.RandomState(0).choice(900_000, 400, replace=False) + 100_000, "identifier"),
+        (np.random.RandomState(0).choice(1_000_000, 400, replace=False), "identifier"),  # without leading zeros
         (np.random.RandomState(0).choice(60_000, 400, replace=False) + 20_000, "number"),
         (np.random.RandomState(0).normal(50_000, 9_000, 400).round(), "number"),
         (np.random.RandomState(0).randint(0, 800, 400), "number"),
@@ -216,7 +252,9 @@ def test_dates_of_several_forms_and_weeks_are_no_categories() -> None:
     source, _ = frames(when=[f"2020-01-{1 + k % 28:02d}" for k in range(N)], n=range(0, 2 * N, 2))
     _, target = frames(when=[f"{1 + k % 28:02d}.01.2020" for k in range(N)], n=range(0, 2 * N, 2))
     weeks = frames(when=[f"2020-W{1 + k % 40:02d}" for k in range(N)], n=range(0, 2 * N, 2))
-    for pair in ((source, target), weeks):
+    times = frames(when=[f"{k % 24}:{k}" for k in range(10, 10 + N)], n=range(0, 2 * N, 2))
+    german = frames(when=[f"{1 + k % 28}. März 2021" for k in range(N)], n=range(0, 2 * N, 2))
+    for pair in ((source, target), weeks, times, german):
         assert infer_kinds(*pair).shared[0].kind == "date"
         with pytest.raises(ParameterError, match="write them as 2021-12-31"):
             infer_kinds(*pair, Wishes(numeric=["when"]))

@@ -53,6 +53,14 @@ def test_standard_input_format_is_detected(form: str, monkeypatch: pytest.Monkey
     assert frame.equals(WRITTEN if form in ("csv", "tsv") else FRAME)
 
 
+def test_durations_are_read_as_seconds(tmp_path: Path) -> None:
+    waits = pl.Series("waited", [90_500, None, -1000], dtype=pl.Duration("ms"))
+    pl.DataFrame([waits]).write_parquet(tmp_path / "waits.parquet")
+    frame = read_file(str(tmp_path / "waits.parquet")).frame
+    assert frame is not None
+    assert frame["waited"].to_list() == [90.5, None, -1.0]
+
+
 def test_read_file_supports_npz_and_svmlight(tmp_path: Path) -> None:
     X, y = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]), np.array([1, -1])
     np.savez(tmp_path / "dense.npz", x=X, y=y)

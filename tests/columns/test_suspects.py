@@ -14,6 +14,8 @@ from adrem.columns.pair import Pair
 N = 100
 RNG = np.random.RandomState(0)
 LABELS = RNG.randint(0, 2, 2 * N)
+# Codes that are the labels in the first table, and mean nothing in the second.
+LEAK = np.where(np.arange(2 * N) < N, LABELS, RNG.randint(0, 2, 2 * N))
 
 
 def pair_of(column: Any, **options: Any) -> Pair:
@@ -30,10 +32,11 @@ def pair_of(column: Any, **options: Any) -> Pair:
     ("column", "said"),
     [
         (np.arange(2 * N) + RNG.normal(size=2 * N) + 50.0 * (np.arange(2 * N) >= N), "its median is"),
-        (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "the two files share none of its values"),
-        (np.where(LABELS == 1, "good", "bad").tolist(), "give the label away"),
-        (np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
-        ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "the two files share none of its values"),
+        (np.where(np.arange(2 * N) < N, "north", "south").tolist(), "any of the values: 'north' in a; 'south' in b"),
+        (np.where(LEAK == 1, "good", "bad").tolist(), "give the label away"),
+        (np.where(LEAK == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10, "give the label away"),
+        (np.where(np.arange(2 * N) < N, LABELS, 1).tolist(), "give the label away"),
+        ((2 * RNG.randint(0, 3, 2 * N) + (np.arange(2 * N) >= N)).tolist(), "share hardly any of the values"),
         ([1.5 * k if k < N or k % 20 == 0 else None for k in range(2 * N)], "most of the values are missing in b"),
     ],
 )
@@ -50,6 +53,16 @@ def test_honest_columns_stay(column: Any) -> None:
     assert any("odd" in name for name in pair_of(column).feature_names)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [np.where(LABELS == 1, "good", "bad").tolist(), np.where(LABELS == 1, 7.0, 2.0) + RNG.normal(size=2 * N) / 10],
+)
+def test_column_that_gives_the_label_away_stays_if_others_confirm_it(column: Any) -> None:
+    pair = pair_of(column)
+    assert any("odd" in name for name in pair.feature_names)
+    assert any("'odd'" in note and "the other columns confirm them" in note for note in pair.notes)
+
+
 def test_columns_stay_if_most_tell_the_domains_apart() -> None:
     shift = np.repeat([0.0, 50.0], N)
     frame = pl.DataFrame({f"n{k}": RNG.normal(size=2 * N) + LABELS + shift for k in range(3)})
@@ -57,3 +70,18 @@ def test_columns_stay_if_most_tell_the_domains_apart() -> None:
     pair = make_pair(FileTable("a", "", source), FileTable("b", "", target), label="label")
     assert pair.feature_names[:3] == ["n0", "n1", "n2"]
     assert sum("tells the two files apart" in note for note in pair.notes) == 3
+
+
+def test_categories_of_one_file_are_left_out_however_many_there_are() -> None:
+    site = np.repeat(["Basel", "Bern"], N)
+    sex = np.where(LABELS == 1, "m", "f").astype(object)
+    sex[::7] = "f"
+    sex[N:] = np.char.upper(sex[N:].astype(str))
+    frame = pl.DataFrame({"n": RNG.normal(size=2 * N) + LABELS, "site": site, "sex": sex.tolist(), "label": LABELS})
+    pair = make_pair(FileTable("a", "", frame[:N]), FileTable("b", "", frame[N:].drop("label")), label="label")
+    assert pair.feature_names == ["n", "(constant)"]
+    assert sum("share hardly any of the values" in note for note in pair.notes) == 2
+    only = frame.drop("n")
+    pair = make_pair(FileTable("a", "", only[:N]), FileTable("b", "", only[N:].drop("label")), label="label")
+    assert "sex = M" in pair.feature_names  # there is nothing else to learn from, and that is said
+    assert sum("but the two files share hardly any of the values" in note for note in pair.notes) == 2

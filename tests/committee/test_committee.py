@@ -127,6 +127,11 @@ def test_sources_have_equal_weight(blobs: DomainPair) -> None:
     assert_same(several, weighted, blobs.X_target)
 
 
+def test_the_docstring_names_every_kind() -> None:
+    text = " ".join(str(Committee.__doc__).split())
+    assert [name for name in KINDS if f'"{name}"' not in text] == []
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_kind_agrees_with_itself(kind: str, n_classes: int) -> None:

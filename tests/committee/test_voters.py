@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from adrem.committee import voters
-from adrem.committee.voters import LinearMembers, LinearProbabilities, RadialMembers, Trees
+from adrem.committee.voters import LinearMembers, LinearProbabilities, RadialMembers, TreeProbabilities
 
 RNG = RandomState(0)
 ROWS = RNG.normal(size=(20, 4))
@@ -39,21 +39,21 @@ def test_trees_equal_those_of_scikit_learn(
     model.fit(X, y, sample_weight=rng.uniform(0, 2, n_rows) if weighted else None)
     new = scale * rng.normal(0, 2, (50, 3)).round(1)
     rows = np.concatenate([X, new])
-    shares = voters.trees_of(model).shares(rows)
+    shares = voters.TreeProbabilities.of(model).shares(rows)
     np.testing.assert_allclose(shares, model.predict_proba(rows), rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(shares.argmax(axis=1), model.predict_proba(rows).argmax(axis=1))
 
 
 def test_trees_without_a_split_give_the_shares_of_the_classes() -> None:
     model = HistGradientBoostingClassifier(max_iter=2).fit(np.ones((6, 1)), [0, 1, 1, 1, 1, 1])
-    trees = voters.trees_of(model)
+    trees = voters.TreeProbabilities.of(model)
     assert (trees.left == np.arange(len(trees.left))).all()
     np.testing.assert_allclose(trees.shares(np.ones((2, 1))), model.predict_proba(np.ones((2, 1))))
 
 
 def test_trees_label_rows_one_by_one_as_together() -> None:
     y = (ROWS[:, 0] > 0).astype(int)
-    trees = voters.trees_of(HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2).fit(ROWS, y))
+    trees = voters.TreeProbabilities.of(HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2).fit(ROWS, y))
     one_by_one = np.concatenate([trees.shares(ROWS[k : k + 1]) for k in range(20)])
     np.testing.assert_array_equal(trees.shares(ROWS), one_by_one)
     assert trees.shares(ROWS[:0]).shape == (0, 2)
@@ -110,4 +110,4 @@ def test_arrays_are_contiguous() -> None:
     voter = LinearMembers(np.asfortranarray(RNG.normal(size=(2, 3, 4))), RNG.normal(size=(3, 2)).T)
     assert all(array.flags.c_contiguous for array in voter.arrays().values())
     assert set(voters.VOTERS) == {"linear", "rbf", "discriminant", "logistic", "trees"}
-    assert voters.VOTERS["trees"] is Trees
+    assert voters.VOTERS["trees"] is TreeProbabilities

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from adrem.datasets import parsed as _parsed
 from adrem.datasets.parsed import parsed_once
-from adrem.files.tables import Table
+from adrem.files.labelled_rows import Table
 
 
 class Parser:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from adrem.base.constraints import LOSS_NAMES
 from adrem.machines.compiled.gram import BLOCK, add_steps
-from adrem.machines.compiled.losses import solve_logit
+from adrem.machines.compiled.losses import COMPILED_LOSSES, solve_logit, violations
 from adrem.machines.compiled.rows import score_rows
 from adrem.machines.compiled.simd import LANES
 from adrem.machines.losses import LOSSES, LogLoss
@@ -39,24 +40,45 @@ def test_solve_logit_finds_the_root(norm: float, box: float, share: float, margi
     assert solve_logit(norm, box, alpha, margin, start) == pytest.approx(root, rel=1e-6, abs=1e-6)
 
 
+def test_every_loss_is_allowed_and_compiled() -> None:
+    assert LOSS_NAMES == tuple(LOSSES) == tuple(COMPILED_LOSSES)
+
+
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_compiled_formulas_equal_numpy_formulas(name: str) -> None:
+def test_compiled_formulas_agree_with_numpy_and_each_other(name: str) -> None:
     loss, rng = LOSSES[name], np.random.default_rng(0)
     box, margins = rng.choice([0.5, 2.0], 60), rng.normal(1.0, 2.0, 60)
     multiples = rng.choice([0.0, 0.3, 1.0], 60) * box if name == "hinge" else rng.uniform(0.1, 0.9, 60) * box
     dual = loss.dual(multiples, box)
-    compiled = [
-        (loss.compiled.multiple(*row), loss.compiled.violation(m, *row))
-        for m, *row in zip(margins, dual, box, strict=True)
-    ]
-    np.testing.assert_allclose([own for own, _ in compiled], loss.multiples(dual, box), rtol=1e-14)
-    np.testing.assert_allclose([own for _, own in compiled], loss.violations(margins, dual, box), rtol=1e-14)
+    compiled = [loss.compiled.multiple(*row) for row in zip(dual, box, strict=True)]
+    np.testing.assert_allclose(compiled, loss.multiples(dual, box), rtol=1e-14)
     for margin, *row in zip(margins, dual, box, strict=True):
         updated = loss.compiled.update(3.0, margin, *row)
         moved = loss.compiled.multiple(updated, row[1]) - loss.compiled.multiple(*row)
         assert abs(loss.compiled.violation(margin + 3.0 * moved, updated, row[1])) < 1e-6
         assert loss.compiled.transfer(row[0], True, row[1]) == row[0]
         assert loss.compiled.transfer(row[0], False, row[1]) == loss.empty_dual
+
+
+def test_violations_of_the_hinge_are_gradients_that_stay_inside_the_box() -> None:
+    margins, box = np.array([0.5, 3.0, 0.5, 3.0, 0.5, 3.0, 1.0]), np.full(7, 2.0)
+    dual = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 1.0])
+    expected = [-0.5, 0.0, -0.5, 2.0, 0.0, 2.0, 0.0]
+    assert violations(COMPILED_LOSSES["hinge"], margins, dual, box).tolist() == expected
+    assert violations(COMPILED_LOSSES["hinge"], margins, np.zeros(7), np.zeros(7)).tolist() == [0.0] * 7
+
+
+def test_violations_of_the_log_loss_are_clipped_only_for_the_kernels() -> None:
+    loss, margins = COMPILED_LOSSES["log_loss"], np.array([0.5, 100.0, 0.5])
+    dual, box = np.array([1.0, 1.0, -np.inf]), np.array([1.0, 1.0, 1.0])
+    assert violations(loss, margins, dual, box).tolist() == [1.5, 101.0, -np.inf]
+    assert [loss.clipped_violation(*row) for row in zip(margins, dual, box, strict=True)] == [1.5, 30.0, -30.0]
+    assert violations(loss, margins, dual, np.zeros(3)).tolist() == [0.0] * 3
+
+
+def test_numbers_that_overflow_are_violations() -> None:
+    for name, dual in (("hinge", 0.0), ("hinge", 1.0), ("log_loss", 0.0)):
+        assert np.isnan(violations(COMPILED_LOSSES[name], np.array([np.nan]), np.array([dual]), np.ones(1)))
 
 
 def test_the_curvature_is_the_second_derivative() -> None:

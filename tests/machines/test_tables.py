@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 
-from adrem.machines.tables import Outline, add_bias, squared_norms, stack
+from adrem.machines.tables import Outline, add_bias, inverse_frequencies, mean_and_deviation, squared_norms, stack
 from adrem.runtime.memory import bytes_of
 
 
@@ -56,3 +57,24 @@ def test_outline_equals_stacked_table() -> None:
         assert outline.n_entries == (stacked.nnz if outline.is_sparse else stacked.size)
         assert abs(outline.n_bytes - bytes_of(stacked)) <= 8
         assert outline.entries == 4
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_mean_and_deviation_are_those_of_dense_rows_and_zero_for_constant_columns(form: Any) -> None:
+    rows = np.random.default_rng(0).poisson(1.0, (30, 4)).astype(np.float32)
+    rows[:, 2] = 0.0
+    mean, deviation = mean_and_deviation(form(rows))
+    np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(deviation, rows.std(axis=0), rtol=1e-6)
+    assert deviation[2] == 0.0
+
+
+def test_a_deviation_by_rounding_is_zero() -> None:
+    assert mean_and_deviation(np.full((30, 1), 0.1, np.float32))[1].tolist() == [0.0]
+
+
+def test_inverse_frequencies_are_those_of_scikit_learn_and_skip_stored_zeros() -> None:
+    counts = sp.csr_array(np.random.default_rng(0).poisson(0.7, (30, 6)).astype(float))
+    counts.data[0] = 0.0
+    expected = TfidfTransformer().fit(sp.csr_array(counts.toarray())).idf_
+    np.testing.assert_allclose(inverse_frequencies(counts), expected)

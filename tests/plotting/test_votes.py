@@ -10,6 +10,7 @@ from pictures import assert_legible
 from problems import fitted
 
 from adrem import AdREM, Committee
+from adrem.base.hooks import Agreement
 from adrem.baselines import HardEM
 from adrem.datasets import DomainPair
 from adrem.plotting import plot_votes
@@ -68,6 +69,16 @@ def test_many_members_are_binned_by_tenths(blobs: DomainPair) -> None:
     assert ax.get_xlabel() == "share of the 25 members that agree (%)"
     assert f"agree on {round(100 * np.mean(shares > 0.99))} % of" in ax.get_title(loc="left")
     assert_legible(ax)
+
+
+def test_votes_of_a_class_of_another_package_are_plotted(blobs: DomainPair) -> None:
+    class Three(HardEM):
+        def agreement(self) -> Agreement:
+            return Agreement(3, "judges", np.resize([1.0, 2 / 3], len(self.transduction_)))
+
+    ax: Any = plot_votes(fitted(Three(C=0.1), blobs))
+    assert ax.get_xlabel() == "judges that agree, of 3"
+    assert bars(ax) == [0, 22, 23]
 
 
 def test_plot_votes_rejects_voteless_models_and_wrong_labels(blobs: DomainPair, digits_model: Any) -> None:

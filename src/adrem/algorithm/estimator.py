@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.fitting import (
@@ -24,6 +25,8 @@ from adrem.algorithm.fitting import (
 from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName
+from adrem.base.hooks import Agreement
 from adrem.base.parameters import check_estimable, check_neighbors, read_source_weight
 from adrem.base.scoring import member_scores
 from adrem.base.validation import Domains, read_domains
@@ -185,33 +188,25 @@ class AdREM(DomainClassifier):
     _columns: NDArray[np.intp] | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions({"hinge", "log_loss"})],
-        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        **COMMON,
         "class_prior": [StrOptions({"uniform", "source", "estimate"}), Mapping, "array-like"],
         "sampling": [StrOptions({"balanced", "random", "all"})],
         "fit_intercept": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"linear", *KERNELS}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"scale", "auto"}), POSITIVE],
+        "degree": [POSITIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "source_weight": [StrOptions({"equal", "rows"}), Mapping],
         "refine": [Interval(Integral, 0, None, closed="left")],
-        "neighbors": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
+        "neighbors": [StrOptions({"auto"}), AT_LEAST_ONE, None],
         "store_path": ["boolean"],
         "machine": [StrOptions({"auto", "gram", "rows"})],
-        "memory_limit": [Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        loss: Literal["hinge", "log_loss"] = "hinge",
+        loss: LossName = "hinge",
         *,
         C: Literal["cv"] | float | ArrayLike = "cv",
         n_iter: int = 20,
@@ -275,19 +270,7 @@ class AdREM(DomainClassifier):
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead
 
-        head = LinearHead(
-            self.loss,
-            self.C,
-            self.fit_intercept,
-            self.tol,
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.machine,
-            self.memory_limit,
-            self.device,
-        )
+        head = LinearHead(**{field.name: getattr(self, field.name) for field in fields(LinearHead)})
         options = EMOptions(self.n_iter, self.sampling, self.store_path, n_refine=self.refine)
         return FitSettings(
             head, options, self.n_estimators, self.class_prior, self.neighbors, self.n_jobs, self.verbose
@@ -335,7 +318,7 @@ class AdREM(DomainClassifier):
     def _keep(self, domains: Domains, fit: Fit) -> None:
         clear_optional(self)
         self.classes_ = domains.classes
-        self._columns = domains.positions
+        self._columns, self._kernel = domains.positions, fit.task.machine.kernel
         keep_classifiers(self, fit, store_path=self.store_path)
         keep_facts(self, fit, domains)
         votes, labels = np.zeros((0, len(self.classes_))), np.zeros(0, dtype=np.intp)
@@ -372,6 +355,9 @@ class AdREM(DomainClassifier):
     def confidence_rows(self, rows: Matrix) -> NDArray[np.float64]:
         counted = self._tally(rows)
         return np.asarray(counted.votes[np.arange(rows.shape[0]), counted.winners] / len(self.intercept_))
+
+    def agreement(self) -> Agreement:
+        return Agreement(len(self.intercept_), "members", self.vote_share_.max(axis=1))
 
     def refit_params(self, n_target: int) -> dict[str, Any]:
         return {

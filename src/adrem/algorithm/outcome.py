@@ -26,10 +26,8 @@ def clear_optional(model: Any) -> None:
 
 def keep_classifiers(model: Any, fit: Fit, *, store_path: bool) -> None:
     """Set the coefficients and intercepts of the members."""
-    machine = fit.task.machine
-    model._kernel = getattr(machine, "kernel", None)
-    name = "coef_"
-    if model._kernel is not None:
+    machine, name = fit.task.machine, "coef_"
+    if machine.kernel is not None:
         model.X_fit_, name = machine.table, "dual_coef_"
     setattr(model, name, np.stack([member.path[-1][0] for member in fit.members]))
     model.intercept_ = np.stack([member.path[-1][1] for member in fit.members])

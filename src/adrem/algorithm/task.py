@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from adrem.types import FloatArray
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
-    from adrem.machines import Machine, Solution
+    from adrem.machines import Solution
+    from adrem.machines.interface import MachineLike
     from adrem.machines.linear import TrainingSet
 
 
@@ -40,7 +41,7 @@ class Task:
     mixing: Callable[[FloatArray], FloatArray] | None = None
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> MachineLike:
         """The machine that owns the rows."""
         return self.rows.machine
 
@@ -58,7 +59,7 @@ class Task:
 
         The start is overwritten. `weights` (members x source rows) replace the weights of the source.
         """
-        return self.machine.solve(
+        solution: Solution = self.machine.solve(
             self._all_rows(self.rows.labels, target_labels),
             self._all_rows(self.rows.weights if weights is None else weights, counts),
             self.rows.C,
@@ -67,6 +68,7 @@ class Task:
             seed=seed,
             heartbeat=heartbeat,
         )
+        return solution
 
     def observe(self, solution: Solution) -> State:
         """The E-step: label the target, and compute the losses for these labels."""

@@ -1,12 +1,41 @@
-"""Checks of the parameters of an estimator, as scikit-learn declares them."""
+"""The values that parameters of estimators may have, as scikit-learn declares them, and their check."""
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
-from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from adrem.exceptions import ParameterError
+
+LossName = Literal["hinge", "log_loss"]
+LOSS_NAMES: tuple[str, ...] = get_args(LossName)
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+# Parameters that several estimators have.
+COMMON: dict[str, list[Any]] = {
+    "loss": [StrOptions(set(LOSS_NAMES))],
+    "C": [StrOptions({"cv"}), POSITIVE, "array-like"],
+    "n_estimators": [AT_LEAST_ONE],
+    "n_iter": [AT_LEAST_ONE],
+    "tol": [POSITIVE],
+    "memory_limit": [AT_LEAST_ONE],
+    "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+}
+
+
+def common(*names: str) -> dict[str, list[Any]]:
+    """Return the allowed values of some parameters that several estimators have."""
+    return {name: COMMON[name] for name in names}
 
 
 def check_params(estimator: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,14 @@ from sklearn.base import BaseEstimator
 from adrem.base.constraints import check_params
 from adrem.base.validation import Domains
 from adrem.types import FloatArray, Matrix
+
+
+class Agreement(NamedTuple):
+    """The number of members that vote, their name in the plural, and the share of them that agree with each label."""
+
+    n_members: int
+    name: str
+    shares: NDArray[np.float64]
 
 
 class DomainHooks(BaseEstimator):
@@ -65,6 +73,10 @@ class DomainHooks(BaseEstimator):
         """Yield the scores (rows x classes, one column for two) of each member of an ensemble; by default one."""
         scores = np.asarray(self.decide_rows(rows), dtype=np.float64)
         yield scores[:, None] if scores.ndim == 1 else scores
+
+    def agreement(self) -> Agreement | None:
+        """Return how many members agree with each label of the fit; by default None, for a single classifier."""
+        return None
 
     def findings(self) -> list[str]:
         """Return lines on what the fit chose or estimated, for the summary and the report; by default none."""

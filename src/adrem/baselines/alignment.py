@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -16,12 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from adrem.base.constraints import AT_LEAST_ONE, LossName
 from adrem.base.parameters import read_candidates
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
-from adrem.baselines.base import LinearBaseline, Loss
+from adrem.baselines.base import LinearBaseline
 from adrem.baselines.span import RowSpace
 from adrem.runtime.memory import by_blocks, check_room
 from adrem.types import Matrix
@@ -102,14 +102,14 @@ class SubspaceBaseline(AlignmentBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlignmentBaseline._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
     }
 
     def __init__(
         self,
         n_components: int | Literal["auto"] = "auto",
         form: Form = "mapping",
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,

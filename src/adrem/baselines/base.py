@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.constraints import LossName, common
 from adrem.base.scoring import by_class, normalized_shares
 from adrem.base.validation import Domains
 from adrem.exceptions import InvalidDataError
@@ -21,8 +20,6 @@ from adrem.types import Matrix
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
     from adrem.machines.linear import LinearClassifier
-
-Loss = Literal["hinge", "log_loss"]
 
 
 class Baseline(DomainClassifier):
@@ -86,14 +83,9 @@ class LinearBaseline(Baseline):
     A subclass has the parameters below and calls `_train` on the source rows, possibly transformed.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions({"hinge", "log_loss"})],
-        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("loss", "C", "tol", "random_state")
 
-    loss: Loss
+    loss: LossName
     C: Any
     tol: float
     random_state: Any

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import POSITIVE, LossName
 from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
-from adrem.baselines.base import Loss
 from adrem.baselines.span import REDUCE_DATA
 from adrem.runtime.memory import check_room
 
@@ -74,14 +72,14 @@ class CORAL(AlignmentBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlignmentBaseline._parameter_constraints,
-        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "regularization": [POSITIVE],
     }
 
     def __init__(
         self,
         regularization: float = 1.0,
         form: Form = "mapping",
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,

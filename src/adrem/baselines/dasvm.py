@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import AT_LEAST_ONE, common
 from adrem.base.validation import Domains
-from adrem.baselines.base import IterativeBaseline, LinearBaseline
+from adrem.baselines.base import IterativeBaseline
 
 
 class DASVM(IterativeBaseline):
@@ -71,10 +72,10 @@ class DASVM(IterativeBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: LinearBaseline._parameter_constraints[name] for name in ("C", "tol", "random_state")},
+        **common("C", "tol", "random_state"),
         "step": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     loss = "hinge"

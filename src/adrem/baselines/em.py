@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,10 @@ from sklearn.utils._param_validation import Interval
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.fitting import FitSettings, fit_members, warn_about
 from adrem.algorithm.smooth import Objective, minimize_smooth, warn_not_converged
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName, common
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
-from adrem.baselines.base import IterativeBaseline, LinearBaseline, Loss
+from adrem.baselines.base import IterativeBaseline, LinearBaseline
 from adrem.types import Matrix
 
 Weights = NDArray[np.float64]
@@ -76,11 +77,11 @@ class HardEM(IterativeBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearBaseline._parameter_constraints,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
-        self, loss: Loss = "hinge", C: Any = "cv", max_iter: int = 100, tol: float = 0.1, random_state: Any = None
+        self, loss: LossName = "hinge", C: Any = "cv", max_iter: int = 100, tol: float = 0.1, random_state: Any = None
     ) -> None:
         self.loss = loss
         self.C = C
@@ -163,12 +164,11 @@ class SoftEM(IterativeBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": LinearBaseline._parameter_constraints["C"],
+        **common("C", "random_state"),
         "target_weight": [Interval(Real, 0, None, closed="left")],
         "temperature": [Interval(Real, 0, 1, closed="right")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [POSITIVE],
     }
 
     loss = "log_loss"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from adrem.algorithm.smooth import minimize_smooth, warn_not_converged
+from adrem.base.constraints import common
 from adrem.base.parameters import read_candidates
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
@@ -88,9 +88,7 @@ class FLDA(Baseline):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"log_loss", "squared"})],
         "transfer": [StrOptions({"dropout"})],
-        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither"), "array-like"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
+        **common("C", "tol", "random_state"),
     }
 
     def __init__(

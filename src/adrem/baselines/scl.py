@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName
 from adrem.base.validation import Domains
-from adrem.baselines.base import LinearBaseline, Loss
+from adrem.baselines.base import LinearBaseline
 from adrem.baselines.span import RowSpace, dense
 from adrem.runtime.notices import warn_user
 from adrem.types import Matrix
@@ -82,10 +83,10 @@ class SCL(LinearBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearBaseline._parameter_constraints,
-        "n_pivots": [Interval(Integral, 1, None, closed="left")],
-        "min_count": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "n_pivots": [AT_LEAST_ONE],
+        "min_count": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE],
+        "ridge": [POSITIVE],
         "scale": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -96,7 +97,7 @@ class SCL(LinearBaseline):
         n_components: int = 50,
         ridge: float = 1.0,
         scale: float = 1.0,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,

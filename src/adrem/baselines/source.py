@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from adrem.base.constraints import LossName
 from adrem.base.validation import Domains
-from adrem.baselines.base import LinearBaseline, Loss
+from adrem.baselines.base import LinearBaseline
 
 
 class SourceOnly(LinearBaseline):
@@ -39,7 +40,7 @@ class SourceOnly(LinearBaseline):
     True
     """
 
-    def __init__(self, loss: Loss = "hinge", C: Any = "cv", tol: float = 0.1, random_state: Any = None) -> None:
+    def __init__(self, loss: LossName = "hinge", C: Any = "cv", tol: float = 0.1, random_state: Any = None) -> None:
         self.loss = loss
         self.C = C
         self.tol = tol

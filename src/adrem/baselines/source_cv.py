@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import common
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
-from adrem.baselines.trees import Trees, restore_trees, trees_of
+from adrem.baselines.trees import MAX_BOOSTED, Trees, fit_trees, restore_trees
 from adrem.exceptions import InvalidDataError
 from adrem.runtime.seeds import integer_seed
 from adrem.types import Matrix
@@ -29,8 +28,6 @@ TREES: dict[str, dict[str, Any]] = {
 }
 # Candidates for C times the mean squared norm of the rows, with scaled columns and with rows of unit length.
 STRENGTHS, UNIT_STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0), (0.1, 1.0, 10.0, 100.0)
-# Boosting is tried where columns times classes are at most this many.
-MAX_BOOSTED = 2000
 NAMES = (LOGISTIC, TFIDF, *TREES)
 
 
@@ -85,10 +82,7 @@ class SourceOnlyCV(Baseline):
     'logistic regression'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("tol", "random_state")
 
     def __init__(self, tol: float = 0.1, random_state: Any = None) -> None:
         self.tol = tol
@@ -122,10 +116,10 @@ class SourceOnlyCV(Baseline):
 
     def _fit_scaled(self, domains: Domains, seed: int) -> Fitted:
         """Fit to columns of standard deviation one, and of mean zero if they are dense."""
-        from adrem.machines.tables import squared_norms
+        from adrem.machines.tables import mean_and_deviation, squared_norms
 
         rows = domains.X_source
-        mean, deviation = _moments(rows)
+        mean, deviation = mean_and_deviation(rows)
         factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0).astype(rows.dtype)
         if sp.issparse(rows):
             scaled, shift = sp.csr_array(rows * factor[None, :]), np.zeros_like(mean)
@@ -137,10 +131,9 @@ class SourceOnlyCV(Baseline):
         return found._replace(coef=coef, intercept=found.intercept - coef @ shift.astype(coef.dtype))
 
     def _fit_tfidf(self, domains: Domains, seed: int) -> Fitted:
-        rows = domains.X_source
-        counts = np.bincount(rows.indices[rows.data != 0], minlength=rows.shape[1])
-        idf = np.log((1.0 + rows.shape[0]) / (1.0 + counts)) + 1.0
-        present = _presence(rows)
+        from adrem.machines.tables import inverse_frequencies
+
+        idf, present = inverse_frequencies(domains.X_source), _presence(domains.X_source)
         weighted = sp.csr_array(present * idf.astype(present.dtype)[None, :])
         unit = sp.csr_array(weighted / _norms(present, idf)[:, None].astype(present.dtype))
         found = self._fit_head(domains._replace(X_source=unit), seed, [*UNIT_STRENGTHS])
@@ -188,34 +181,19 @@ class SourceOnlyCV(Baseline):
 
 def _boosted(domains: Domains, seed: int) -> dict[str, tuple[float, Trees]]:
     """Return boosted trees with their cross-validated accuracy; none for sparse or wide rows."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     from adrem.machines.regularization import make_folds
 
     rows, labels, weights = domains.X_source, domains.labels, domains.weights
     if sp.issparse(rows) or rows.shape[1] * len(domains.classes) > MAX_BOOSTED:
         return {}
     tried = {name: params for name, params in TREES.items() if not params or len(labels) <= FEW_ROWS}
-    own_weights = None if np.ptp(weights) == 0 else weights  # fits with weights take several times as long
     found = {}
     for name, params in tried.items():
-        model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed, **params)
         hits = np.zeros(len(labels))
         for held in make_folds(labels, weights, seed):
-            model.fit(rows[~held], labels[~held], None if own_weights is None else own_weights[~held])
-            hits[held] = model.predict(rows[held]) == labels[held]
-        found[name] = (float(np.average(hits, weights=weights)), trees_of(model.fit(rows, labels, own_weights)))
+            hits[held] = fit_trees(domains, seed, ~held, **params).predict(rows[held]) == labels[held]
+        found[name] = (float(np.average(hits, weights=weights)), Trees.of(fit_trees(domains, seed, **params)))
     return found
-
-
-def _moments(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and the standard deviation of every column, zero for constant ones."""
-    mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    if sp.issparse(rows):
-        squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
-        return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
-    deviation = rows.std(axis=0, dtype=np.float64)
-    return mean, np.where(deviation > 1e-9 * np.abs(rows).max(axis=0, initial=0.0), deviation, 0.0)
 
 
 def _presence(rows: Any) -> sp.csr_array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import AT_LEAST_ONE, common
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
 from adrem.baselines.span import RowSpace
@@ -97,11 +96,10 @@ class SPL(Baseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_principal": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_principal": [AT_LEAST_ONE],
+        "n_components": [AT_LEAST_ONE],
         "normalize": ["boolean"],
-        "random_state": ["random_state"],
+        **common("n_iter", "random_state"),
     }
 
     def __init__(

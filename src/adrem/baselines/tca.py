@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils._param_validation import Interval
 
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName
 from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
-from adrem.baselines.base import Loss
 from adrem.baselines.span import REDUCE_DATA
 from adrem.baselines.subspaces import clip_dimension
 from adrem.exceptions import InvalidDataError
@@ -75,8 +73,8 @@ class TCA(AlignmentBaseline):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlignmentBaseline._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "mu": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [AT_LEAST_ONE, None],
+        "mu": [POSITIVE],
     }
 
     def __init__(
@@ -84,7 +82,7 @@ class TCA(AlignmentBaseline):
         n_components: int | None = None,
         mu: float = 1.0,
         form: Form = "mapping",
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,

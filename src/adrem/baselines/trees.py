@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.base.validation import Domains
 from adrem.exceptions import InvalidDataError
 
 Arrays = dict[str, NDArray[Any]]
 POSITIONS = ("feature", "left", "right", "roots")
+# Boosting is used only if columns times classes are at most this many.
+MAX_BOOSTED = 2000
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,24 @@ class Trees:
     value: NDArray[np.float64]
     roots: NDArray[np.int32]
     baseline: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Return a fitted `HistGradientBoostingClassifier` as arrays."""
+        nodes = [tree.nodes for round_ in model._predictors for tree in round_]
+        roots = np.cumsum([0, *(len(own) for own in nodes[:-1])])
+        joined = {name: np.concatenate([own[name] for own in nodes]) for name in nodes[0].dtype.names}
+        shift = np.repeat(roots, [len(own) for own in nodes])
+        is_leaf, here = joined["is_leaf"].astype(bool), np.arange(len(shift))
+        return cls(
+            np.where(is_leaf, 0, joined["feature_idx"]).astype(np.int32),
+            np.where(is_leaf, 0.0, joined["num_threshold"]).astype(np.float64),
+            np.where(is_leaf, here, joined["left"] + shift).astype(np.int32),
+            np.where(is_leaf, here, joined["right"] + shift).astype(np.int32),
+            np.where(is_leaf, joined["value"], 0.0).astype(np.float64),
+            roots.astype(np.int32),
+            np.ravel(model._baseline_prediction).astype(np.float64),
+        )
 
     def scores(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         """Return a score for every class, or one score for two classes."""
@@ -49,26 +70,18 @@ class Trees:
         return dict(vars(self))
 
 
-def trees_of(model: Any) -> Trees:
-    """Return a fitted `HistGradientBoostingClassifier` as arrays."""
-    nodes = [tree.nodes for round_ in model._predictors for tree in round_]
-    roots = np.cumsum([0, *(len(own) for own in nodes[:-1])])
-    joined = {name: np.concatenate([own[name] for own in nodes]) for name in nodes[0].dtype.names}
-    shift = np.repeat(roots, [len(own) for own in nodes])
-    is_leaf, here = joined["is_leaf"].astype(bool), np.arange(len(shift))
-    return Trees(
-        np.where(is_leaf, 0, joined["feature_idx"]).astype(np.int32),
-        np.where(is_leaf, 0.0, joined["num_threshold"]).astype(np.float64),
-        np.where(is_leaf, here, joined["left"] + shift).astype(np.int32),
-        np.where(is_leaf, here, joined["right"] + shift).astype(np.int32),
-        np.where(is_leaf, joined["value"], 0.0).astype(np.float64),
-        roots.astype(np.int32),
-        np.ravel(model._baseline_prediction).astype(np.float64),
-    )
+def fit_trees(domains: Domains, seed: int, part: Any = slice(None), **params: Any) -> Any:
+    """Fit scikit-learn's boosted trees to the source rows, or to a part of them."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    # Fits with weights take several times as long.
+    weights = None if np.ptp(domains.weights) == 0 else domains.weights[part]
+    model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed, **params)
+    return model.fit(domains.X_source[part], domains.labels[part], weights)
 
 
 def restore_trees(arrays: Arrays, n_features: int, n_scores: int) -> Trees:
-    """Return the trees of a file, which nobody needs to trust."""
+    """Return the trees of a file that may be hostile; raise an error unless they are trees."""
     if set(arrays) != {field.name for field in fields(Trees)}:
         raise InvalidDataError("The trees have other arrays.")
     trees = Trees(**arrays)
@@ -78,12 +91,12 @@ def restore_trees(arrays: Arrays, n_features: int, n_scores: int) -> Trees:
         kind = "i" if name in POSITIONS else "f"
         if array.dtype.kind != kind or array.shape != (lengths.get(name, n_nodes),) or not np.isfinite(array).all():
             raise InvalidDataError("The arrays of the trees do not fit together.")
-    if not _are_trees(trees, n_features):
+    if not are_trees(trees, n_features):
         raise InvalidDataError("The trees are not trees.")
     return trees
 
 
-def _are_trees(trees: Trees, n_features: int) -> bool:
+def are_trees(trees: Trees, n_features: int) -> bool:
     """Return whether every path ends: children come after their node, and a node has one parent."""
     here = np.arange(len(trees.feature))
     is_leaf = (trees.left == here) & (trees.right == here)

@@ -14,9 +14,10 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from adrem.base.constraints import COMMON, POSITIVE, LossName
 from adrem.base.parameters import read_positive
 from adrem.base.validation import Domains
-from adrem.baselines.base import LinearBaseline, Loss
+from adrem.baselines.base import LinearBaseline
 from adrem.baselines.source import SourceOnly
 from adrem.exceptions import InvalidDataError
 from adrem.runtime.memory import check_room
@@ -105,14 +106,14 @@ class ImportanceWeighting(_WeightedSource):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearBaseline._parameter_constraints,
-        "domain_C": LinearBaseline._parameter_constraints["C"],
+        "domain_C": COMMON["C"],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "flattening": [Interval(Real, 0, 1, closed="both")],
     }
 
     def __init__(
         self,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         domain_C: Any = "cv",
         n_folds: int = 5,
@@ -233,13 +234,13 @@ class KMM(_WeightedSource):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearBaseline._parameter_constraints,
         "kernel": [StrOptions({"rbf", "linear"})],
-        "width": [Interval(Real, 0, None, closed="neither"), None],
+        "width": [POSITIVE, None],
         "max_weight": [Interval(Real, 1, None, closed="left")],
     }
 
     def __init__(
         self,
-        loss: Loss = "hinge",
+        loss: LossName = "hinge",
         C: Any = "cv",
         kernel: Literal["rbf", "linear"] = "rbf",
         width: float | None = None,

@@ -249,9 +249,8 @@ def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
     Office-Caltech 10, SURF features, 20 source rows a class (dslr: 8)
     Office-Caltech 10, ResNet-50 features, 20 source rows a class (dslr: 8)
     """
-    tables = dict.fromkeys(protocol.table for protocol in PROTOCOLS)
-    if table not in (*tables, "all"):
-        raise ParameterError(f"There is no table {table!r}; known are {', '.join(tables)}, and 'all'.", "table")
+    if table not in (*TABLES, "all"):
+        raise ParameterError(f"There is no table {table!r}; known are {', '.join(TABLES)}, and 'all'.", "table")
     of_table = [protocol for protocol in PROTOCOLS if table in (protocol.table, "all")]
     chosen = [protocol for protocol in of_table if features in (protocol.features, None)]
     if not chosen:

@@ -25,7 +25,6 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
     if jobs == 0:
         raise typer.BadParameter("It must not be 0; -1 uses all cores.", param_hint="--jobs")
     params = {name: value for name, value in options.items() if value is not None}
-    _check_values(params)
     if "class_prior" in params:
         params["class_prior"] = _read_prior(params["class_prior"])
     declared = DECLARED_METHODS[method]
@@ -39,7 +38,9 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
             )
     _check_prior(method, params.get("class_prior"))
     running = {name: value for name, value in (("n_jobs", jobs), ("verbose", 1)) if name in available}
-    return model.set_params(random_state=seed, **running, **params)
+    model.set_params(random_state=seed, **running, **params)
+    model.validate_params()
+    return model
 
 
 def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
@@ -62,13 +63,6 @@ def _check_prior(method: str, prior: Any) -> None:
         )
     if method != "committee" and prior == "auto":
         raise typer.BadParameter(f"The method {method} does not know 'auto'; committee does.", param_hint="--prior")
-
-
-def _check_values(params: dict[str, Any]) -> None:
-    if params.get("loss", "hinge") not in ("hinge", "log_loss", "squared"):
-        raise typer.BadParameter(f"{params['loss']!r} is neither hinge nor log_loss.", param_hint="--loss")
-    if not 0 < params.get("C", 1.0) < float("inf"):
-        raise typer.BadParameter("It must be finite and larger than zero.", param_hint="--C")
 
 
 def _read_prior(text: str) -> Any:

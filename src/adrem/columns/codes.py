@@ -13,14 +13,14 @@ from adrem.columns.values import as_numbers, as_strings
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-# Numbers that are used as codes. Few nines above zero, and -1, are common values too.
+# Numbers that are used as codes. Few nines above zero are common values too.
 NEGATIVE_CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0, -8.0, -88.0, -888.0, -7.0, -77.0, -777.0)
 POSITIVE_CODES = (99.0, 999.0, 9999.0, 99999.0, 999999.0, 888.0, 8888.0)
-ZERO = 0.0
-CODES = (*NEGATIVE_CODES, *POSITIVE_CODES, ZERO)
+COMMON = (0.0, -1.0)  # codes that are common values too
+CODES = (*NEGATIVE_CODES, *POSITIVE_CODES, *COMMON)
 # A code is in at least this many rows, and the column holds at least this share of numbers.
 LEAST_ROWS, LEAST_SHARE = 2, 0.9
-# A zero is a code only in a column of many other values, that far from the nearest one and from the median, in
+# A common value is a code only in a column of many others, that far from the nearest one and from the median, in
 # standard deviations as the middle 90 % of the values suggest them.
 MANY, FROM_NEAREST, FROM_MEDIAN, MIDDLE = 20, 1.0, 3.0, 3.29
 NONE = "none"
@@ -41,7 +41,7 @@ def find_codes(
 def _codes_in_numbers(numbers: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
     """Return the codes of each column; a code of one column may be in another only once."""
     found = {name: _codes_of(values, CODES, LEAST_ROWS) for name, values in numbers.items()}
-    known = {code for codes in found.values() for code in codes} - {ZERO}
+    known = {code for codes in found.values() for code in codes} - {*COMMON}
     return {name: sorted({*found[name], *_codes_of(values, known, 1)}) for name, values in numbers.items()}
 
 
@@ -68,7 +68,7 @@ def _stands_out(code: float, others: NDArray[np.float64]) -> bool:
         return False
     tenth, middle, most = np.quantile(others, [0.05, 0.5, 0.95])
     nearest = low - code if code < low else code - high
-    if code == ZERO:
+    if code in COMMON:
         spread = float(most - tenth) / MIDDLE
         far = nearest > FROM_NEAREST * spread and abs(middle - code) > FROM_MEDIAN * spread
         return bool(far and len(np.unique(others)) > MANY)

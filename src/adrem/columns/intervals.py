@@ -1,7 +1,7 @@
 """Numbers as intervals: how they stand beside words.
 
-A few numbers are drowned by many words if each word is scaled like a number, and drown the words if both groups are
-scaled to the same size. An interval is like a frequent word.
+If each word is scaled like a number, a few numbers have no effect beside many words. If both groups are scaled to the
+same size, the words have none. An interval is like a frequent word.
 """
 
 from __future__ import annotations

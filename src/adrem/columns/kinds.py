@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adrem.columns.names import describe_columns, some_names
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format
@@ -39,6 +40,9 @@ AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[A-Z]{3})?
 NUMBER_HINT = "; if they are numbers, write them as 1234.5"
 SAMPLE = 10_000
 MOST_STRAYS = 3  # strings among numbers that are listed
+# A column is of numbers, too, if at least this part of each file is, with more than FEW values, and the rest are so few
+# words.
+HALF, FEW_WORDS = 0.5, 3
 REQUESTED = "as requested"
 
 
@@ -76,7 +80,10 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its kind, the reason, and a doubt if there is one; the format of its dates."""
+    """A column: its name, its kind, the reason, and a doubt if there is one.
+
+    `dates` is the format of its dates, "" if they have none that can be read, None for columns without dates.
+    """
 
     name: str
     kind: Kind
@@ -90,7 +97,7 @@ class Column:
 
     def numbers(self, series: Series) -> Series:
         """Return the numbers of the column in a table, for dates their days."""
-        return as_numbers(series) if self.dates is None else as_days(series, self.dates)
+        return as_days(series, self.dates) if self.dates else as_numbers(series)
 
 
 @dataclass(frozen=True)
@@ -146,10 +153,11 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
         return Column(name, kind, REQUESTED)
     _check_type(source, target)
     strings, dates = [as_strings(series).drop_nulls() for series in (source, target)], _dates_of(source, target)
-    column = Column(name, "number", "numbers" if dates is None else "days since 1970", dates=dates or None)
+    column = Column(name, "number", "numbers" if dates is None else "days since 1970", dates=dates)
     if dates == "":
         raise ParameterError(
-            f"Column {name!r} holds dates of more than one form, or weeks: write them as 2021-12-31.", "numeric"
+            f"Column {name!r} holds dates or times that can't be read: write them as 2021-12-31, or as numbers.",
+            "numeric",
         )
     numbers = [column.numbers(series) for series in (source, target)]
     if not sum(own.count() for own in numbers):
@@ -164,11 +172,12 @@ def _kind_of(source: Series, target: Series) -> Column:
     n_values = sum(map(len, values))
     if not n_values:
         return Column(name, "constant", "no values")
-    if _dates_of(source, target) is not None:
-        return Column(name, "date", "dates, which are turned into days if they are named as numbers")
+    dates = _dates_of(source, target)
+    if dates is not None:
+        return Column(name, "date", "dates, which are turned into days if they are named as numbers", dates=dates)
     numbers = [as_numbers(series) for series in (source, target)]
     n_numbers = sum(series.count() for series in numbers)
-    if n_numbers > MOST * n_values:
+    if n_numbers > MOST * n_values or _are_numbers_and_words(numbers, values):
         return _kind_of_numbers(name, numbers, values)
     column = _kind_of_strings(name, values)
     return replace(column, doubt=_doubt(numbers, values, column)) if column.kind == "category" else column
@@ -213,15 +222,30 @@ def _kind_of_numbers(name: str, numbers: list[Series], values: list[Series]) -> 
     return Column(name, "number", _with_strays("numbers", values, numbers))
 
 
-def _with_strays(reason: str, values: list[Series], numbers: list[Series]) -> str:
-    """Return the reason, or how many cells are not numbers, and which."""
+def _are_numbers_and_words(numbers: list[Series], values: list[Series]) -> bool:
+    """Return whether columns hold numbers, and a few words such as "pending" where one is missing."""
     import polars as pl
 
+    if any(own.count() < HALF * len(given) for own, given in zip(numbers, values, strict=True)):
+        return False
+    return pl.concat(numbers).n_unique() > FEW and len(_strays(values)) <= FEW_WORDS
+
+
+def _strays(values: list[Series]) -> list[str]:
+    """Return the strings that are not numbers."""
+    import polars as pl
+
+    strings = pl.concat(values)
+    strays: list[str] = strings.filter(as_numbers(strings).is_null()).unique(maintain_order=True).to_list()
+    return strays
+
+
+def _with_strays(reason: str, values: list[Series], numbers: list[Series]) -> str:
+    """Return the reason, or how many cells are not numbers, and which."""
     n_others = sum(map(len, values)) - sum(series.count() for series in numbers)
     if n_others <= 0:
         return reason
-    strings = pl.concat(values)
-    strays = strings.filter(as_numbers(strings).is_null()).unique(maintain_order=True).to_list()
+    strays = _strays(values)
     listed = ", ".join(repr(stray if len(stray) <= FEW else f"{stray[:FEW]}...") for stray in strays[:MOST_STRAYS])
     more = ", ..." if len(strays) > MOST_STRAYS else ""
     return f"{n_others} value(s) that are not numbers ({listed}{more})"
@@ -246,13 +270,19 @@ def _never_repeat(numbers: Series) -> bool:
 
 
 def _are_drawn(numbers: Series) -> bool:
-    """Return whether numbers are distinct and lie evenly among all whole numbers of as many digits."""
+    """Return whether numbers are distinct and lie evenly among all of as many digits, or of at most as many."""
     if len(numbers) < EVEN_ROWS or numbers.n_unique() < len(numbers) or not bool((numbers == numbers.round()).all()):
         return False
-    least = 10 ** (len(str(int(numbers.min()))) - 1)  # type: ignore[arg-type]
-    if least < 10 ** (EVEN_DIGITS - 1) or float(numbers.max()) >= 10 * least:  # type: ignore[arg-type]
+    ordered = numbers.sort().to_numpy()
+    n_digits = len(str(int(ordered[-1])))
+    if n_digits < EVEN_DIGITS or ordered[0] < 0:
         return False
-    places = (numbers.sort().to_numpy() - least) / (9.0 * least)
+    return any(_lie_evenly(ordered, least, 10.0**n_digits) for least in (0.0, 10.0 ** (n_digits - 1)))
+
+
+def _lie_evenly(ordered: NDArray[np.float64], least: float, most: float) -> bool:
+    """Return whether numbers lie evenly between two bounds (Kolmogorov's test)."""
+    places = (ordered - least) / (most - least)
     steps = np.arange(len(places) + 1) / len(places)
     return bool(max((steps[1:] - places).max(), (places - steps[:-1]).max()) < EVEN / np.sqrt(len(places)))
 

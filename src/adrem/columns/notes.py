@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from adrem.columns.kinds import Columns
+from adrem.columns.kinds import NUMBER_HINT, Columns
 from adrem.columns.names import MOST_NAMES, plain_name, some_names
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import OTHER, ColumnFindings, Recipe
 from adrem.runtime.notices import NamingText
+
+# How to use a column that was left out, by a word in the reason.
+WAYS = {
+    "whole numbers": "; to use it, list it in {numeric}",
+    "names that repeat": "; to use it, list it in {text}",
+}
 
 
 def describe(
@@ -29,7 +35,8 @@ def describe(
             form = "categories" if column.kind == "category" else "numbers"
             notes.append(f"column {column.name!r} is treated as {form}, but {column.doubt}")
         if OTHER in recipe.categories.get(column.name, ()):
-            notes.append(f"column {column.name!r} has {column.reason}: the others count as one value")
+            reason = column.reason.removesuffix(NUMBER_HINT)
+            notes.append(f"column {column.name!r} has {reason}: the others count as one value")
     for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
         if names:
             notes.append(f"{kind}: {some_names(names)}")
@@ -43,7 +50,9 @@ def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a note for each code that was taken for a missing value."""
     return [
         NamingText(
-            "{code} means missing in {names}; {missing} names other codes, or none", code=code, names=some_names(names)
+            "{code} means missing in {names}; if that is wrong, set {missing}, for example to none",
+            code=code,
+            names=some_names(names),
         )
         for code, names in _by_value(codes).items()
     ]
@@ -59,13 +68,13 @@ def _by_value(values: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 def _left_out(columns: Columns) -> list[str]:
-    notes = _dates(columns.of_kind("date"))
+    notes = _dates(columns)
     by_reason: dict[str, list[str]] = {}
     for column in columns.shared:
         if column.kind in ("identifier", "constant"):
-            text = f"column {column.name!r} is left out: {column.kind}, {column.reason}"
-            numeric = column.kind == "identifier" and "whole numbers" in column.reason
-            notes.append(NamingText("{text}; to use it, list it in {numeric}", text=text) if numeric else text)
+            said = f"column {column.name!r} is left out: {column.kind}, {column.reason}"
+            way = next((own for word, own in WAYS.items() if word in column.reason), "")
+            notes.append(NamingText(f"{{said}}{way}", said=said))
         if column.kind == "left out":
             by_reason.setdefault(column.reason, []).append(column.name)
     return notes + [
@@ -79,17 +88,17 @@ def _left_out(columns: Columns) -> list[str]:
     ]
 
 
-def _dates(names: Sequence[str]) -> list[str]:
+def _dates(columns: Columns) -> list[str]:
     """Return what was done with columns of dates."""
-    if not names:
-        return []
-    return [
-        NamingText(
-            "{names} left out: dates; name {them} in {numeric} to use {them} as days, or turn {them} into numbers",
-            names=_are(names),
-            them=_them(names),
-        )
-    ]
+    dates = [column for column in columns.shared if column.kind == "date"]
+    ways = {
+        "{names} left out: dates; name {them} in {numeric} to use {them} as days, or turn {them} into numbers": [
+            column.name for column in dates if column.dates
+        ],
+        "{names} left out: dates or times that can't be read; to use {them}, write {them} as 2021-12-31, or as "
+        "numbers": [column.name for column in dates if not column.dates],
+    }
+    return [NamingText(text, names=_are(names), them=_them(names)) for text, names in ways.items() if names]
 
 
 def _are(names: Sequence[str]) -> str:
@@ -119,7 +128,7 @@ def _gaps(columns: Columns, recipe: Recipe, findings: ColumnFindings) -> list[st
             f"{count} missing value(s) of {name!r} were filled with the median {recipe.numbers[name]:g}{marked}"
         )
     if len(findings.filled) > MOST_NAMES:
-        notes.append(f"and those of {len(findings.filled) - MOST_NAMES} more columns")
+        notes.append(f"missing values of {len(findings.filled) - MOST_NAMES} more columns were filled in the same way")
     if findings.unmarked:
         named = some_names([*findings.unmarked])
         notes.append(f"missing values of {named} are not marked, because their number tells the files apart")

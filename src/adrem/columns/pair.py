@@ -20,8 +20,8 @@ from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
 from adrem.columns.values import MISSING, missing_words, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
+from adrem.files.labelled_rows import Table
 from adrem.files.svmlight import align_columns
-from adrem.files.tables import Table
 from adrem.preprocessing import JointStdScaler
 from adrem.runtime.notices import NamingText
 from adrem.types import Matrix

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.frames import read_json_lines, read_parquet, read_text, separator_of
+from adrem.files.labelled_rows import Table
 from adrem.files.npz import read_npz
 from adrem.files.packed import decompress
 from adrem.files.svmlight import read_svmlight
-from adrem.files.tables import Table
 from adrem.types import Matrix
 
 if TYPE_CHECKING:

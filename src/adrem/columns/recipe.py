@@ -25,7 +25,7 @@ OTHER = "(other)"
 # Rows without text are dense if they have at most this many features.
 MAX_DENSE = 1000
 CONSTANT = "(constant)"
-# Beside text, a feature of another column counts as so many words: single ones drown among many words.
+# Beside text, a feature of another column counts as so many words: with less weight it has no effect among many words.
 WEIGHT_BESIDE_TEXT = 3.0
 
 

@@ -10,22 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.columns.kinds import Column, Columns
+from adrem.columns.leaks import confirmed
 from adrem.columns.values import as_strings
+from adrem.runtime.text import without_middle
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 # A column tells the domains apart if so large a share of the pairs of a source row and a target row are in one order,
-# or if so small a share of its categories is common to both. With fewer rows than LEAST_ROWS that may be chance.
+# or if so small a share of its values is common to both. With fewer rows than LEAST_ROWS that may be chance.
 APART = 0.995
 LEAST_ROWS = 20
-# It is left out if at most this part of the columns do so: otherwise that is how the domains differ.
+# Numbers that do so are left out if at most this part of the columns do: otherwise that is how the domains differ.
+# Categories that do so are left out in any case, because what is learnt from one value says nothing about another.
 FEW_OF_ALL = 0.25
+MOST_LISTED, MOST_LETTERS = 3, 20  # values of a column
 # A column that is empty in more than this share of the rows of one file, and in less than half of that in the other.
 EMPTY = 0.8
 # A column gives the label away if it alone labels at least this share of the source, with so few of the errors of the
 # most common class; it is no chance with so many rows to each of its values.
 GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
+
+GIVES_AWAY = "the values give the label away"
+CONFIRMED = "its values give the label of the source away; the other columns confirm them in the target"
 
 
 def leave_out_suspects(
@@ -38,18 +45,32 @@ def leave_out_suspects(
 ) -> Columns:
     """Leave columns out that would mislead a classifier, unless they are in `kept`; the reasons name the two files."""
     learnt = [column for column in columns.shared if column.is_learnt]
+    values = _values_of(learnt, (source, target))
     reasons: dict[str, str] = {}
     apart: dict[str, str] = {}
     for column in learnt:
-        if column.name not in kept and column.kind != "text":
-            _judge(
-                column, [_values(column, frame[column.name]) for frame in (source, target)], y, names, reasons, apart
-            )
+        if column.name not in kept and column.name in values:
+            _judge(column, values[column.name], y, names, reasons, apart)
+    doubts = dict.fromkeys(confirmed(_with_reason(reasons, GIVES_AWAY), values, y), CONFIRMED)
+    reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
     if len(reasons) == len(learnt):  # something has to be learnt from
-        return columns
-    return replace(columns, shared=[_changed(column, reasons, apart) for column in columns.shared])
+        reasons, apart = {}, reasons
+    return replace(columns, shared=[_changed(column, reasons, doubts | apart) for column in columns.shared])
+
+
+def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:
+    """Return the values of the columns in both tables; columns of text have none."""
+    return {
+        column.name: [_values(column, frame[column.name]) for frame in frames]
+        for column in columns
+        if column.kind != "text"
+    }
+
+
+def _with_reason(reasons: dict[str, str], reason: str) -> list[str]:
+    return [name for name, own in reasons.items() if own == reason]
 
 
 def _judge(
@@ -62,6 +83,8 @@ def _judge(
 ) -> None:
     """Add the reason to leave a column out, or how it tells the domains apart."""
     reason = _gives_away(pair[0], y) or _is_empty(pair, names)
+    if not reason and column.kind == "category":
+        reason = _tells_apart(pair, names)
     if reason:
         reasons[column.name] = reason
     elif reason := _tells_apart(pair, names):
@@ -102,23 +125,32 @@ def _tells_apart(pair: list[NDArray[Any]], names: tuple[str, str]) -> str:
     if min(len(first), len(second)) < LEAST_ROWS:
         return ""
     if first.dtype == object:
-        return _shares_nothing(first, second)
+        return _shares_nothing(first, second, names)
     order = np.sort(second)
     below = (np.searchsorted(order, first, "left") + np.searchsorted(order, first, "right")).mean() / (2 * len(second))
     if max(below, 1.0 - below) < APART:
         few = len(np.unique(np.concatenate([first, second]))) * ROWS_PER_VALUE <= len(first) + len(second)
-        return _shares_nothing(first, second) if few else ""
+        return _shares_nothing(first, second, names) if few else ""
     means = [f"{np.median(own):g} in {name}" for own, name in zip((first, second), names, strict=True)]
     return f"it tells the two files apart: its median is {' and '.join(means)}"
 
 
-def _shares_nothing(first: NDArray[Any], second: NDArray[Any]) -> str:
-    """Return that two files share hardly any value of a column, "" if they do."""
+def _shares_nothing(first: NDArray[Any], second: NDArray[Any], names: tuple[str, str]) -> str:
+    """Return that two files share hardly any value of a column, with the most common ones, "" if they do."""
     known, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
     parts = codes[: len(first)], codes[len(first) :]
     shares = [np.bincount(part, minlength=len(known)) / len(part) for part in parts]
-    common = float(np.minimum(*shares).sum())
-    return "the two files share none of its values" if common <= 1.0 - APART else ""
+    if float(np.minimum(*shares).sum()) > 1.0 - APART:
+        return ""
+    listed = [f"{_most_common(known, own)} in {name}" for own, name in zip(shares, names, strict=True)]
+    return f"the two files share hardly any of the values: {'; '.join(listed)}"
+
+
+def _most_common(known: NDArray[Any], shares: NDArray[np.float64]) -> str:
+    order = np.argsort(-shares, kind="stable")[: min(MOST_LISTED, np.count_nonzero(shares))]
+    more = ", ..." if np.count_nonzero(shares) > MOST_LISTED else ""
+    listed = [without_middle(str(value).removesuffix(".0"), MOST_LETTERS) for value in known[order]]
+    return ", ".join(map(repr, listed)) + more
 
 
 def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
@@ -137,10 +169,10 @@ def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
         table = np.zeros((len(known), len(counts)))
         np.add.at(table, (codes, labels), 1.0)
         right = float(table.max(axis=1).sum()) / len(values)
-        return "its values give the label away" if right >= least else ""
+        return GIVES_AWAY if right >= least else ""
     if values.dtype == object:
         return ""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_leaf_nodes=len(counts), random_state=0).fit(values[:, None], labels)
-    return "its values give the label away" if tree.score(values[:, None], labels) >= least else ""
+    return GIVES_AWAY if tree.score(values[:, None], labels) >= least else ""

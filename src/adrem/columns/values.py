@@ -10,33 +10,39 @@ if TYPE_CHECKING:
 
 # Strings that mark a missing value in any column: those of pandas and skrub, and dashes and dots.
 MISSING = [
-    "", "?", "??", "-", "--", ".", "..", "...", "NA", "N/A", "na", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NaN",
-    "nan", "-nan", "-NaN", "NaT", "NULL", "null", "#NULL!", "None", "none", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
-    "#DIV/0!", "#VALUE!", "#REF!",
+    "", "?", "??", "-", "--", ".", "..", "...", "NA", "N/A", "na", "n/a", "n.a.", "#N/A", "#NA", "#N/A N/A", "<NA>",
+    "NaN", "nan", "-nan", "-NaN", "NaT", "NULL", "null", "#NULL!", "None", "none", "1.#QNAN", "-1.#QNAN", "1.#IND",
+    "-1.#IND", "#DIV/0!", "#VALUE!", "#REF!",
 ]  # fmt: skip
 # Numbers with a decimal comma, and with commas between thousands, that can be nothing else.
 DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+)$"
 THOUSANDS = r"^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$"
 WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number, written with a decimal point
+TRUE, FALSE = r"(?i)^true$", r"(?i)^false$"  # the numbers 1 and 0
 
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 TIME = r"(?:[T ,]+\d{1,2}:\d{2}.*)?"
-# Each form of a date, and how polars reads it after `_plain_date`.
+CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
+# Each form of a date, and how polars reads it after `_plain_date`; some are not read.
 DATES = {
     rf"(?i)^\s*\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}{TIME}\s*$": ("%Y-%m-%d",),
     rf"(?i)^\s*\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}{TIME}\s*$": ("%d-%m-%Y", "%m-%d-%Y"),
     rf"(?i)^\s*\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2}}{TIME}\s*$": ("%d-%m-%y", "%m-%d-%y"),
-    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]+{MONTH}[-/,. ]+\d{{4}}{TIME}\s*$": ("%d-%b-%Y",),
-    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]+{MONTH}[-/,. ]+\d{{2}}{TIME}\s*$": ("%d-%b-%y",),
+    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]*{MONTH}[-/,. ]*\d{{4}}{TIME}\s*$": ("%d-%b-%Y",),
+    rf"(?i)^\s*{WEEKDAY}\d{{1,2}}(?:st|nd|rd|th)?[-/. ]*{MONTH}[-/,. ]*\d{{2}}{TIME}\s*$": ("%d-%b-%y",),
     rf"(?i)^\s*{WEEKDAY}{MONTH}[-/. ]+\d{{1,2}}(?:st|nd|rd|th)?[-/,. ]+\d{{4}}{TIME}\s*$": ("%b-%d-%Y",),
-    r"^\s*(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$": ("%Y%m%d",),
-    # Months and quarters, which are read as their first day; weeks are not read.
+    rf"(?i)^\s*{WEEKDAY}{MONTH}\s+\d{{1,2}}\s+{CLOCK}(?:\s+[A-Z]{{2,4}})?\s+\d{{4}}\s*$": ("%b-%d-%Y",),
+    r"^\s*(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:T?\d{4}(?:\d{2})?Z?)?\s*$": ("%Y%m%d",),
+    # Months and quarters, which are read as their first day.
     r"(?i)^\s*(?:19|20)\d{2}(?:[-/](?:0?[1-9]|1[0-2])|[-/ ]?Q[1-4])\s*$": ("%Y-%m",),
     r"(?i)^\s*(?:(?:0?[1-9]|1[0-2])[-/]|Q[1-4][-/ ]?)(?:19|20)\d{2}\s*$": ("%m-%Y",),
     rf"(?i)^\s*{MONTH}[-/,. ]+\d{{4}}\s*$": ("%b-%Y",),
     rf"(?i)^\s*{MONTH}[-/,.' ]+\d{{2}}\s*$": ("%b-%y",),
+    # Weeks, months in other languages, and times of the day.
     r"(?i)^\s*(?:19|20)\d{2}[-/ ]?W(?:0?[1-9]|[1-4]\d|5[0-3])\s*$": (),
+    rf"(?i)^\s*\d{{1,2}}\.?\s+(?:de\s+)?\p{{L}}{{3,12}}\.?,?\s+(?:de\s+)?(?:19|20)\d{{2}}{TIME}\s*$": (),
+    rf"(?i)^\s*{CLOCK}\s*(?:[ap]\.?m\.?)?\s*$": (),
 }
 
 
@@ -61,14 +67,20 @@ def missing_words(columns: Sequence[Series]) -> list[str]:
 
 
 def as_numbers(series: Series) -> Series:
-    """Convert to finite numbers, also those like 1.234,5 and 1,234.5; other values become null."""
+    """Convert to finite numbers, also those like 1.234,5 and 1,234.5, true and false; other values become null."""
     import polars as pl
 
     if series.dtype.is_temporal():
         return series.cast(pl.Null).cast(pl.Float64)
-    numbers = series if series.dtype != pl.String else _with_points(series.str.strip_chars())
+    numbers = series if series.dtype.is_numeric() else _written_plainly(series.cast(pl.String).str.strip_chars())
     numbers = numbers.cast(pl.Float64, strict=False)
     return numbers.set(~numbers.is_finite(), None)
+
+
+def _written_plainly(strings: Series) -> Series:
+    """Return truth values as 1 and 0, and numbers with decimal points and without marks of thousands."""
+    truth = strings.str.replace(TRUE, "1").str.replace(FALSE, "0")
+    return _with_points(truth)
 
 
 def _with_points(strings: Series) -> Series:
@@ -138,10 +150,11 @@ def _parsed(strings: Series, form: str) -> Series:
 def _plain_date(strings: Series) -> Series:
     """Return dates without weekdays and times, with dashes between their parts."""
     plain = strings.str.strip_chars().str.replace(rf"(?i)^{WEEKDAY}", "")
-    plain = plain.str.replace(r"(?i)[T ,]+\d{1,2}:\d{2}.*$", "").str.replace(r"(?i)^(\d{1,2})(?:st|nd|rd|th)\b", "$1")
-    plain = plain.str.replace(r"(?i)(\d)(?:st|nd|rd|th)\b", "$1")
-    plain = plain.str.replace_all(r"(?i)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", "$1")
+    plain = plain.str.replace(r"^(\d{8})T?\d{4,6}Z?$", "$1")
+    plain = plain.str.replace(rf"\s+{CLOCK}(?:\s+[A-Z]{{2,4}})?(\s+\d{{4}})$", "$1")
+    plain = plain.str.replace(r"(?i)[T ,]+\d{1,2}:\d{2}.*$", "").str.replace(r"(?i)(\d)(?:st|nd|rd|th)\b", "$1")
+    plain = plain.str.replace_all(r"(?i)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", "-$1-")
     for quarter in range(1, 5):  # by its first month
         plain = plain.str.replace(rf"(?i)^(\d{{4}})[-/ ]?Q{quarter}$", f"${{1}}-{3 * quarter - 2}")
         plain = plain.str.replace(rf"(?i)^Q{quarter}[-/ ]?(\d{{4}})$", f"{3 * quarter - 2}-$1")
-    return plain.str.replace_all(r"[-/,.' ]+", "-")
+    return plain.str.replace_all(r"[-/,.' ]+", "-").str.strip_chars("-")

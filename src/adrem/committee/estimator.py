@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
+from adrem.base.constraints import common
+from adrem.base.hooks import Agreement
 from adrem.base.parameters import read_source_weight
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
@@ -128,16 +129,10 @@ class Committee(DomainClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **common("n_estimators", "n_iter", "tol", "memory_limit", "device", "n_jobs", "random_state"),
         "kinds": [StrOptions({"auto"}), list, tuple],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
         "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
         "distill": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "memory_limit": [Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -194,6 +189,9 @@ class Committee(DomainClassifier):
     def member_scores(self, rows: Matrix) -> Iterator[FloatArray]:
         for shares in [self._votes(rows)] if self.distill else (seat.shares(rows) for seat in self.seats_):
             yield shares if shares.shape[1] > 2 else shares[:, 1:] - shares[:, :1]
+
+    def agreement(self) -> Agreement:
+        return Agreement(len(self.kinds_), "kinds", self.row_agreement_)
 
     def findings(self) -> list[str]:
         lines = [f"kinds that vote: {'; '.join(self.kinds_)}"]

@@ -9,8 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from adrem.baselines.trees import MAX_BOOSTED
 from adrem.committee import views
 from adrem.committee.views import Viewed
+from adrem.machines.discriminant_head import DiscriminantHead
+from adrem.machines.linear import LinearHead
 from adrem.machines.tables import squared_norms
 from adrem.types import Matrix
 
@@ -18,10 +21,12 @@ Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "bo
 
 # Dense tables with at most this many columns have the kinds of small tables.
 FEW_COLUMNS = 256
-# Boosting is used only if columns times classes are at most this many.
-MAX_BOOSTED = 2000
 # Iterations of a discriminant, which has no warm start; a linear classifier has 20.
 DISCRIMINANT_ITERATIONS = 10
+# C of the kinds with an RBF kernel, the strengths that cross-validation chooses from, and the one without a choice.
+RADIAL_C = 3.0
+STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+MIDDLING = 1.0
 
 
 @dataclass(frozen=True)
@@ -108,15 +113,12 @@ def radial_gamma(source: Matrix, target: Matrix) -> float:
     return 0.25 / variance if variance > 0 else 1.0
 
 
-def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> Any:
+def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: Any) -> LinearHead | DiscriminantHead:
     """Return the settings of the classifier of a kind for its rows; `common` are parameters of `LinearHead`.
 
     Where a class is too rare for cross-validation, C can't be chosen, and has a middling strength. Norms of sparse rows
     tell little, since a few rare words can make up most of them: C comes from the grid of the paper.
     """
-    from adrem.machines.discriminant_head import DiscriminantHead
-    from adrem.machines.linear import LinearHead
-
     if kind.classifier == "discriminant":
         return DiscriminantHead(common["device"])
     if kind.classifier == "rbf":
@@ -129,9 +131,3 @@ def head_of(kind: Kind, viewed: Viewed, *, can_choose: bool = True, **common: An
     strengths = STRENGTHS if can_choose else (MIDDLING,)
     strengths = strengths if kind.strength is None else (kind.strength,)
     return LinearHead(loss, [strength / norm for strength in strengths], fit_intercept=True, **common)
-
-
-# C of the kinds with an RBF kernel, the strengths that cross-validation chooses from, and the one without a choice.
-RADIAL_C = 3.0
-STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-MIDDLING = 1.0

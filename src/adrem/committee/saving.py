@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.baselines.trees import POSITIONS, Trees, are_trees
 from adrem.committee.given import GivenVoter, with_names
 from adrem.committee.seats import Seat
 from adrem.committee.views import View
-from adrem.committee.voters import VOTERS, Trees, Voter
+from adrem.committee.voters import VOTERS, Voter
 from adrem.exceptions import InvalidDataError, InvalidTypeError
 
 Arrays = dict[str, NDArray[Any]]
@@ -30,7 +31,6 @@ SHAPES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
 }  # fmt: skip
 TOLERANCE = 1e-9
-POSITIONS = ("feature", "left", "right", "roots")
 
 
 def names_in(kinds: Any) -> Any:
@@ -100,8 +100,8 @@ def _voter(form: str, arrays: Arrays, lengths: dict[str, int]) -> Voter:
     for name, shape in shapes.items():
         _check(arrays[name], shape, lengths, free, kind="i" if name in POSITIONS else "f")
     voter = VOTERS[form](**{field.name: arrays[field.name] for field in fields(VOTERS[form])})
-    if isinstance(voter, Trees):
-        _check_trees(voter, lengths["features"])
+    if isinstance(voter, Trees) and not are_trees(voter, lengths["features"]):
+        raise InvalidDataError("The trees of a seat are not trees.")
     return voter
 
 
@@ -115,15 +115,3 @@ def _check(
     for n, length in zip(wanted, array.shape, strict=True):
         if length != (free.setdefault(n, length) if n < 0 else n):
             raise InvalidDataError("The arrays of a seat do not fit together.")
-
-
-def _check_trees(trees: Trees, n_features: int) -> None:
-    """Raise unless every path ends: children come after their node, a leaf is its own child, a node has one parent."""
-    here = np.arange(len(trees.feature))
-    is_leaf = (trees.left == here) & (trees.right == here)
-    ends = is_leaf | (np.minimum(trees.left, trees.right) > here)
-    reached = np.sort(np.concatenate([trees.left[~is_leaf], trees.right[~is_leaf], trees.roots]))
-    columns = (trees.feature >= 0) & (trees.feature < n_features)
-    is_whole = np.array_equal(reached, here) and len(trees.roots) % len(trees.baseline) == 0
-    if not (is_whole and ends.all() and columns.all()):
-        raise InvalidDataError("The trees of a seat are not trees.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.base.validation import Domains
+from adrem.baselines.trees import fit_trees
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components
 from adrem.committee.voters import (
@@ -23,10 +24,10 @@ from adrem.committee.voters import (
     LinearProbabilities,
     RadialMembers,
     Shares,
+    TreeProbabilities,
     Voter,
     Votes,
     probabilities,
-    trees_of,
     votes_of,
 )
 from adrem.machines.regularization import N_FOLDS, make_folds
@@ -35,7 +36,7 @@ from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
-    from adrem.machines import Solution
+    from adrem.machines import Kernel, Solution
 
 
 @dataclass(frozen=True)
@@ -160,8 +161,7 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
         return DiscriminantMembers(np.stack([reduced.lift(own) for own in arrays[0]]), *arrays[1:])
     if kind.classifier == "rbf":
         used = np.flatnonzero(np.any(arrays[0] != 0, axis=(0, 1)))
-        kernel: Any = getattr(task.machine, "kernel", None)
-        table = np.asarray(task.machine.table)
+        kernel, table = cast("Kernel", task.machine.kernel), np.asarray(task.machine.table)
         return RadialMembers(arrays[0][..., used], arrays[1], table[used], np.array([kernel.gamma]))
     if kind.classifier == "logistic":
         return LinearProbabilities(arrays[0][0], arrays[1][0])
@@ -170,36 +170,24 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
 
 def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.SeedSequence) -> Seat:
     """Fit boosted trees to the source."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    domains, own_seed = domains._replace(X_source=viewed.source), as_integer(seed)
 
-    model = HistGradientBoostingClassifier(random_state=as_integer(seed), early_stopping=False)
-    are_equal = np.ptp(domains.weights) == 0  # fits with weights take several times as long
+    def train(part: Any = slice(None)) -> Voter:
+        return TreeProbabilities.of(fit_trees(domains, own_seed, part))
 
-    def train(part: Domains) -> Voter:
-        return trees_of(model.fit(part.X_source, part.labels, sample_weight=None if are_equal else part.weights))
-
-    seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
-    return fit_by_folds(kind.name, viewed.view, seen, train, as_integer(seed))
+    shares, accuracy = held_out_by(train, domains, own_seed)
+    return Seat(kind.name, viewed.view, train(), accuracy, shares)
 
 
-def fit_by_folds(name: str, view: View, domains: Domains, train: Callable[[Domains], Voter], seed: int) -> Seat:
-    """Fit a kind by a function that trains on some rows: on the source without each fold, then on both domains."""
+def held_out_by(train: Callable[[NDArray[np.bool_]], Voter], domains: Domains, seed: int) -> tuple[Shares, float]:
+    """Return the shares for source rows by classifiers that `train` fits without them, and their accuracy."""
     labels, weights, n_classes = domains.labels, domains.weights, len(domains.classes)
     shares = np.full((len(labels), n_classes), 1.0 / n_classes)
-    accuracy = float("nan")
-    if _has_folds(labels, weights, n_classes):
-        for held in make_folds(labels, weights, seed):
-            voter = train(_taught_by(domains, ~held))
-            shares[held] = voter.shares(domains.X_source[held])
-        accuracy = _accuracy(shares, labels, weights)
-    return Seat(name, view, train(domains), accuracy, shares)
-
-
-def _taught_by(domains: Domains, rows: NDArray[np.bool_]) -> Domains:
-    """Return the domains with some rows of the source, and none of the target."""
-    return Domains(
-        domains.X_source[rows], domains.labels[rows], domains.weights[rows], domains.X_target[:0], domains.classes
-    )
+    if not _has_folds(labels, weights, n_classes):
+        return shares, float("nan")
+    for held in make_folds(labels, weights, seed):
+        shares[held] = train(~held).shares(domains.X_source[held])
+    return shares, _accuracy(shares, labels, weights)
 
 
 def weighted(seat: Seat, weight: float) -> Seat:

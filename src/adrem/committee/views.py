@@ -8,16 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from adrem.machines.discriminant import unit_rows
-from adrem.machines.tables import stack
+from adrem.machines.tables import inverse_frequencies, mean_and_deviation, stack
 from adrem.runtime.seeds import as_integer
 from adrem.types import FloatArray, Matrix
 
-# A column whose standard deviation is below this part of its largest value is constant.
-CONSTANT = 1e-9
 # Power of the mean over the deviation of a column that is its weight. Chosen on Office-31.
 ACTIVITY = 1.5
 # Principal components of wide rows that the discriminant sees.
@@ -66,7 +63,7 @@ def as_given(source: Matrix, target: Matrix) -> Viewed:
 
 def scaled(source: Matrix, target: Matrix) -> Viewed:
     """Columns of mean zero and standard deviation one over both domains; sparse columns keep their mean."""
-    shift, deviation = _mean_and_deviation(stack([source, target]))
+    shift, deviation = mean_and_deviation(stack([source, target]))
     factor = np.divide(1.0, deviation, out=np.ones_like(deviation), where=deviation > 0)
     return _seen(source, target, View(shift=None if sp.issparse(source) else shift, factor=factor))
 
@@ -87,7 +84,7 @@ def active_unit(source: Matrix, target: Matrix) -> Viewed:
     Activations of a network whose mean is small for their deviation are mostly noise. Scaling gives them the same
     weight as others; here the weight of a scaled column is a power of its mean over its deviation.
     """
-    mean, deviation = _mean_and_deviation(stack([source, target]))
+    mean, deviation = mean_and_deviation(stack([source, target]))
     weight = np.maximum(mean, 0.0) ** ACTIVITY
     factor = np.divide(weight, deviation ** (ACTIVITY + 1.0), out=np.zeros_like(deviation), where=deviation > 0)
     return _seen(source, target, View(factor=factor, unit=True))
@@ -129,9 +126,7 @@ def is_nonnegative(source: Matrix, target: Matrix) -> bool:
 def rare_words(source: Matrix, target: Matrix) -> Viewed:
     """Counts of words weighted by their inverse document frequency, in rows of unit length."""
     both = stack([source, target])
-    n_rows_with = np.bincount(both.indices[both.data != 0], minlength=both.shape[1])
-    idf = np.log((1.0 + both.shape[0]) / (1.0 + n_rows_with)) + 1.0
-    return _seen(source, target, View(root=bool(both.min() >= 0), factor=idf, unit=True))
+    return _seen(source, target, View(root=bool(both.min() >= 0), factor=inverse_frequencies(both), unit=True))
 
 
 # What each view becomes where the domains differ by the means and scales of their columns alone.
@@ -153,16 +148,6 @@ def _centered(seen: Viewed) -> Viewed:
 
 def _seen(source: Matrix, target: Matrix, view: View) -> Viewed:
     return Viewed(view.apply(source), view.apply(target), view)
-
-
-def _mean_and_deviation(rows: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if not sp.issparse(rows):
-        mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
-        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
-        return mean, np.where(deviation > CONSTANT * largest, deviation, 0.0)
-    mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    squares = np.asarray(rows.multiply(rows).mean(axis=0, dtype=np.float64)).ravel()
-    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
 def _root(rows: Matrix) -> Matrix:

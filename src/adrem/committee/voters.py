@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from adrem.algorithm.voting import tally
 from adrem.base.scoring import member_scores, normalized_shares
+from adrem.baselines.trees import Trees
 from adrem.machines.discriminant import cosines
 from adrem.types import FloatArray, Matrix
 
@@ -125,7 +126,7 @@ class LinearProbabilities(Voter):
 
 
 def probabilities(scores: NDArray[np.float64]) -> Shares:
-    """Return the softmax of the scores of logistic classifiers.
+    """Return the softmax of scores; of one score, the logistic function.
 
     Where the domains differ, all one-vs-rest scores of a row may be large, and their logistic functions all one.
     """
@@ -135,52 +136,15 @@ def probabilities(scores: NDArray[np.float64]) -> Shares:
 
 
 @dataclass(frozen=True)
-class Trees(Voter):
-    """Boosted trees as arrays: the nodes of all trees one after another, and where each tree begins.
-
-    Children are positions of nodes; a leaf is its own child. Trees come in rounds, one for each score.
-    """
+class TreeProbabilities(Trees, Voter):
+    """Boosted trees, which vote by their probabilities."""
 
     form = "trees"
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    value: NDArray[np.float64]
-    roots: NDArray[np.int32]
-    baseline: NDArray[np.float64]
 
     def shares(self, rows: Matrix) -> Shares:
-        scores = np.tile(self.baseline, (len(rows), 1))
-        at = np.arange(len(rows))
-        for tree, root in enumerate(self.roots.tolist()):
-            node = np.full(len(rows), root)
-            while True:
-                goes_left = rows[at, self.feature[node]] <= self.threshold[node]
-                after = np.where(goes_left, self.left[node], self.right[node])
-                if np.array_equal(after, node):
-                    break
-                node = after
-            scores[:, tree % len(self.baseline)] += self.value[node]
-        return normalized_shares(scores) if len(self.baseline) == 1 else np.asarray(softmax(scores, axis=1))
+        return probabilities(self.scores(rows))
 
 
-def trees_of(model: Any) -> Trees:
-    """Return a fitted `HistGradientBoostingClassifier` as arrays."""
-    nodes = [tree.nodes for round_ in model._predictors for tree in round_]
-    roots = np.cumsum([0, *(len(own) for own in nodes[:-1])])
-    joined = {name: np.concatenate([own[name] for own in nodes]) for name in nodes[0].dtype.names}
-    shift = np.repeat(roots, [len(own) for own in nodes])
-    is_leaf, here = joined["is_leaf"].astype(bool), np.arange(len(shift))
-    return Trees(
-        np.where(is_leaf, 0, joined["feature_idx"]).astype(np.int32),
-        np.where(is_leaf, 0.0, joined["num_threshold"]).astype(np.float64),
-        np.where(is_leaf, here, joined["left"] + shift).astype(np.int32),
-        np.where(is_leaf, here, joined["right"] + shift).astype(np.int32),
-        np.where(is_leaf, joined["value"], 0.0).astype(np.float64),
-        roots.astype(np.int32),
-        np.ravel(model._baseline_prediction).astype(np.float64),
-    )
-
-
-VOTERS = {own.form: own for own in (LinearMembers, RadialMembers, DiscriminantMembers, LinearProbabilities, Trees)}
+VOTERS = {
+    own.form: own for own in (LinearMembers, RadialMembers, DiscriminantMembers, LinearProbabilities, TreeProbabilities)
+}

@@ -14,10 +14,10 @@ from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.loading import as_float
 from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError, ParameterError
 from adrem.files.frames import read_csv, read_parquet
+from adrem.files.labelled_rows import Table, check_table
 from adrem.files.mat import read_mat
 from adrem.files.npz import read_npz
 from adrem.files.svmlight import align_columns, read_svmlight
-from adrem.files.tables import Table, check_table
 
 Reader = Callable[[bytes, str], Any]
 FRAME_READERS: dict[str, Reader] = {".csv": read_csv, ".parquet": read_parquet}

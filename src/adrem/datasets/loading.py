@@ -17,8 +17,8 @@ from adrem.datasets.home import data_home
 from adrem.datasets.parsed import parsed_once
 from adrem.datasets.registry import DataSetSpec, File, find_spec
 from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError
+from adrem.files.labelled_rows import Table
 from adrem.files.packed import read_members
-from adrem.files.tables import Table
 from adrem.preprocessing.scalers import SCALERS
 
 

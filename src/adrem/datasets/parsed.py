@@ -16,7 +16,7 @@ from adrem.datasets.home import cache_home
 from adrem.exceptions import InvalidDataError
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
-from adrem.files.tables import CSR_PARTS, Table, checked_csr
+from adrem.files.labelled_rows import CSR_PARTS, Table, checked_csr
 
 VERSION = 1
 

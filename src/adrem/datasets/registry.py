@@ -16,9 +16,9 @@ from adrem.datasets.spec import Address, DataSetSpec, File, one_file_per_domain
 from adrem.datasets.toy import make_rotated_arcs
 from adrem.datasets.uci import heart_reader, read_mushrooms, read_phishing, read_sensors
 from adrem.exceptions import ParameterError
+from adrem.files.labelled_rows import Table
 from adrem.files.mat import read_mat
 from adrem.files.npz import read_npz
-from adrem.files.tables import Table
 
 __all__ = ["DATA_SETS", "REGISTRY", "Address", "DataSetSpec", "File", "find_spec", "one_file_per_domain"]
 

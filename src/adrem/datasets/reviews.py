@@ -12,8 +12,8 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 
 from adrem.exceptions import DamagedDataError
+from adrem.files.labelled_rows import Table, check_table, guarded
 from adrem.files.packed import decompress, read_members
-from adrem.files.tables import Table, check_table, guarded
 
 FILES = ("negative.review", "positive.review")
 TEXT = re.compile(r"<review_text>(.*?)</review_text>", re.DOTALL)

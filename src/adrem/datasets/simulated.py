@@ -10,7 +10,7 @@ import numpy as np
 import sklearn
 
 from adrem.exceptions import DataNotFoundError
-from adrem.files.tables import Table
+from adrem.files.labelled_rows import Table
 
 SEEDS = range(5)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adrem.files.tables import Table
+from adrem.files.labelled_rows import Table
 
 
 @dataclass(frozen=True)

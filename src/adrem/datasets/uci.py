@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import OneHotEncoder
 
 from adrem.exceptions import DamagedDataError
+from adrem.files.labelled_rows import Table, check_table, guarded
 from adrem.files.packed import decompress
 from adrem.files.svmlight import read_svmlight
-from adrem.files.tables import Table, check_table, guarded
 
 MUSHROOM_COLUMNS = (
     *("cap-shape", "cap-surface", "cap-color", "bruises", "odor", "gill-attachment", "gill-spacing", "gill-size"),

@@ -332,9 +332,9 @@ def fit_baseline(domains: Domains) -> SourceOnlyCV:
 
 def _rows_with(domains: Domains) -> NDArray[np.intp]:
     """Return how many rows of both domains have each feature."""
-    n_features = domains.X_source.shape[1]
-    counts = (np.bincount(X.indices[X.data != 0], minlength=n_features) for X in (domains.X_source, domains.X_target))
-    return np.asarray(sum(counts), dtype=np.intp)
+    from adrem.machines.tables import n_rows_with
+
+    return n_rows_with(domains.X_source) + n_rows_with(domains.X_target)
 
 
 def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:

@@ -70,7 +70,7 @@ def measure_gap(
 
     from adrem.baselines.source import SourceOnly
     from adrem.baselines.weighting import separate_domains
-    from adrem.machines.tables import stack
+    from adrem.machines.tables import n_rows_with, stack
 
     if min(X_source.shape[0], X_target.shape[0]) < 2:
         return None
@@ -84,7 +84,7 @@ def measure_gap(
     # The contribution of a feature to the difference between the mean scores of the domains.
     pull = weights * (target_mean - source_mean)
     counted = _is_counted(rows)
-    shares = [_presence(X) if counted.any() else np.zeros(0) for X in (X_source, X_target)]
+    shares = [n_rows_with(X) / X.shape[0] if counted.any() else np.zeros(0) for X in (X_source, X_target)]
 
     def describe(k: int, side: Literal["source", "target"]) -> TellingFeature:
         if counted[k]:
@@ -119,14 +119,10 @@ def _moments(rows: Matrix) -> tuple[Array, Array]:
 
 def _is_counted(rows: Matrix) -> NDArray[np.bool_]:
     """Return which features are like counts: of sparse rows, non-negative, and zero in some rows."""
+    from adrem.machines.tables import n_rows_with
+
     if not sp.issparse(rows):
         return np.zeros(rows.shape[1], dtype=bool)
     negative = np.zeros(rows.shape[1], dtype=bool)
     negative[rows.indices[rows.data < 0]] = True
-    return ~negative & (_presence(rows) < 1.0)
-
-
-def _presence(rows: Matrix) -> Array:
-    """Return the share of the rows in which each feature is not zero."""
-    counts = np.bincount(rows.indices[rows.data != 0], minlength=rows.shape[1])
-    return np.asarray(counts / rows.shape[0])
+    return np.asarray(~negative & (n_rows_with(rows) < rows.shape[0]))

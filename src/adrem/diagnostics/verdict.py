@@ -10,7 +10,7 @@ from adrem.runtime.notices import NamingText
 
 # A change of the agreement of neighbours is significant beyond this many standard errors.
 CLEAR_ERRORS = 1.0
-# Labels that change in one direction by this part hang on the class shares that were assumed. docs/diagnosis.md tells
+# Labels that change in one direction by this part depend on the class shares that were assumed. docs/diagnosis.md tells
 # how it was chosen, and how the rules do on data sets that had no part in the choice.
 ONE_SIDED = 0.7
 # All labels but a few are the same if one class has more than this part of them.

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adrem.exceptions import DamagedDataError, FileTooLargeError, InvalidDataError, MissingImportError
-from adrem.files.tables import guarded
+from adrem.files.labelled_rows import guarded
 from adrem.runtime.memory import available_memory, size_of
 from adrem.runtime.notices import NamingText
 
@@ -26,7 +26,7 @@ def read_csv(content: bytes, name: str) -> DataFrame:
 
 
 def read_parquet(content: bytes, name: str) -> DataFrame:
-    """Read a parquet file whose values fit into memory."""
+    """Read a parquet file whose values fit into memory; durations are read as seconds."""
     frame: DataFrame = guarded(name, "a parquet file", lambda: _read_parquet(content, name))
     return frame
 
@@ -45,7 +45,9 @@ def _read_parquet(content: bytes, name: str) -> Any:
         raise FileTooLargeError(
             f"{name} holds {n_values} values, which take {size_of(needed)}; {size_of(free)} are free."
         )
-    return polars.read_parquet(io.BytesIO(content))
+    frame = polars.read_parquet(io.BytesIO(content))
+    durations = [column for column in frame.get_columns() if column.dtype == polars.Duration]
+    return frame.with_columns([column.dt.total_microseconds() / 1e6 for column in durations])
 
 
 def _polars() -> Any:

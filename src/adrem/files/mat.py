@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import FileTooLargeError, InvalidDataError
 from adrem.files.archives import read_arrays, write_arrays
-from adrem.files.tables import CSR_PARTS, LABELS, ROWS, Table, checked_csr, guarded, pick_table
+from adrem.files.labelled_rows import CSR_PARTS, LABELS, ROWS, Table, checked_csr, guarded, pick_table
 from adrem.runtime.memory import available_memory, limit_memory, size_of
 
 TIMEOUT = 600.0  # seconds

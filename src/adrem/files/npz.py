@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import DamagedDataError, PythonObjectsError
 from adrem.files.archives import read_arrays
-from adrem.files.tables import CSR_PARTS, Table, checked_csr, guarded, pick_table
+from adrem.files.labelled_rows import CSR_PARTS, Table, checked_csr, guarded, pick_table
 
 
 def read_npz(content: bytes, name: str) -> Table:

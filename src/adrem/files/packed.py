@@ -15,7 +15,7 @@ from typing import Any
 
 from adrem.exceptions import InvalidDataError
 from adrem.files.archives import PLAIN, read_bounded
-from adrem.files.tables import guarded
+from adrem.files.labelled_rows import guarded
 
 
 def decompress(content: bytes, name: str) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from adrem.files.tables import Table, check_table, guarded
+from adrem.files.labelled_rows import Table, check_table, guarded
 
 
 def read_svmlight(content: bytes, name: str) -> Table:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, solve_triangular
 
 from adrem.base.scoring import by_class
+from adrem.machines.kernel import Kernel
 from adrem.machines.loss import Heartbeat
 from adrem.machines.problems import decide
 from adrem.types import FloatArray, Matrix
@@ -84,10 +85,11 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 
 
 class DiscriminantMachine:
-    """Train discriminants again and again on the same rows. It has the interface of `Machine` that Algorithm 1 uses."""
+    """Train discriminants again and again on the same rows, as `MachineLike` says."""
 
     travels: ClassVar[bool] = True
     group_size: int = GROUP_SIZE
+    kernel: Kernel | None = None
 
     def __init__(self, table: FloatArray, n_classes: int) -> None:
         self.table = table

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from adrem.base.validation import Domains
 from adrem.machines.devices import CPU, resolve_device
 from adrem.machines.discriminant import DiscriminantMachine
+from adrem.machines.interface import MachineLike
 from adrem.machines.linear import TrainingSet
 from adrem.machines.problems import Work
 from adrem.machines.regularization import N_FOLDS
@@ -31,7 +32,7 @@ class DiscriminantHead:
         work = Work(n_classes) if work is None else work
         n_rows, n_features = table.shape
         device = resolve_device(self.device, n_rows * n_features**2 * work.n_members)
-        machine: Any
+        machine: MachineLike
         if device == CPU:
             machine = DiscriminantMachine(table, n_classes)
         else:

@@ -18,8 +18,8 @@ from adrem.base.validation import Domains
 from adrem.exceptions import ParameterError, PrecisionWarning
 from adrem.machines.cost_model import MEMORY_LIMIT
 from adrem.machines.devices import check_device
+from adrem.machines.interface import MachineLike
 from adrem.machines.kernel import Kernel, scale_of
-from adrem.machines.machine import Machine
 from adrem.machines.plan import choose_machine
 from adrem.machines.problems import Solution, Work, decide
 from adrem.machines.regularization import GRID, N_FOLDS, held_out_accuracy, select_c
@@ -36,7 +36,7 @@ class TrainingSet:
     `labels` and `weights` are those of the source. A target row takes part once it has a label and a weight.
     """
 
-    machine: Machine
+    machine: MachineLike
     labels: NDArray[np.intp]
     weights: NDArray[np.float64]
     n_target: int
@@ -50,7 +50,8 @@ class TrainingSet:
     def train_source(self) -> Solution:
         """Train on the source alone."""
         labels, weights = self._with_idle_target()
-        return self.machine.solve(labels, weights, self.C, among=np.arange(self.n_source))
+        solution: Solution = self.machine.solve(labels, weights, self.C, among=np.arange(self.n_source))
+        return solution
 
     def held_out_accuracy(self, seed: int) -> float:
         """Return the cross-validated accuracy on the source."""
@@ -197,10 +198,9 @@ def classifier_of(training: TrainingSet, solution: Solution) -> LinearClassifier
     machine = training.machine
     coef, intercept = machine.weights(solution)
     rounding = machine.rounding(solution, machine.scores(solution))
-    kernel = getattr(machine, "kernel", None)
-    rows = None if kernel is None else machine.table
+    rows = None if machine.kernel is None else machine.table
     return LinearClassifier(
-        coef[0], intercept[0], training.C, float(rounding[0]), int(solution.n_failed[0]), kernel, rows
+        coef[0], intercept[0], training.C, float(rounding[0]), int(solution.n_failed[0]), machine.kernel, rows
     )
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.machines.compiled.losses import COMPILED_LOSSES, CompiledLoss
+from adrem.machines.compiled.losses import COMPILED_LOSSES, CompiledLoss, violations
 from adrem.machines.cost_model import Costs
 
 Array = NDArray[np.float64]
@@ -58,11 +58,6 @@ class Loss(ABC):
 
     @staticmethod
     @abstractmethod
-    def violations(margins: Array, dual: Array, box: Array) -> Array:
-        """Return how far each dual variable is from its optimum, for rows whose box is not empty."""
-
-    @staticmethod
-    @abstractmethod
     def best_factor(multiples: Array, margins: Array, box: Array, most: float) -> Array:
         """Return the best common factor, between 1 and `most`, of a problem's multiples, given larger boxes."""
 
@@ -82,6 +77,6 @@ class Loss(ABC):
     def judge(self, rows: Array, dual: Array, box: Array) -> Optimum:
         """Return dual variables with their weight vector and their violations; rows have the signs of their labels."""
         weights = self.multiples(dual, box) @ rows
-        violations = self.violations(rows @ weights, dual, box)
-        width = violations.max(initial=0.0) - violations.min(initial=0.0)
+        found = violations(self.compiled, rows @ weights, dual, box)
+        width = found.max(initial=0.0) - found.min(initial=0.0)
         return Optimum(dual, weights, float(width) if np.isfinite(width) else np.inf)

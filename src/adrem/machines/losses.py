@@ -33,13 +33,6 @@ class Hinge(Loss):
         return multiples
 
     @staticmethod
-    def violations(margins: Array, dual: Array, box: Array) -> Array:
-        """Return the projected gradient."""
-        gradient = margins - 1.0
-        may_go = np.where(gradient < 0, dual < box, dual > 0)
-        return np.where(may_go, gradient, 0.0)
-
-    @staticmethod
     def best_factor(
         multiples: Array,
         margins: Array,
@@ -82,16 +75,6 @@ class LogLoss(Loss):
     def dual(multiples: Array, box: Array) -> Array:
         logits: Array = logit(multiples / np.where(box > 0, box, np.inf))
         return logits
-
-    @staticmethod
-    def violations(
-        margins: Array,
-        dual: Array,
-        box: Array,  # noqa: ARG004
-    ) -> Array:
-        """Return the gradient, the logit plus the margin."""
-        violations: Array = dual + margins
-        return violations
 
     @staticmethod
     def best_factor(multiples: Array, margins: Array, box: Array, most: float) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError
 from adrem.machines.budget import visit_budget
+from adrem.machines.kernel import Kernel
 from adrem.machines.loss import Heartbeat
 from adrem.machines.losses import find_loss
 from adrem.machines.problems import Solution
@@ -61,6 +62,8 @@ class Machine(Scoring):
 
     # Number of problems that are trained together most efficiently.
     width: ClassVar[int]
+    # What takes the place of the inner product, if anything does.
+    kernel: Kernel | None = None
     # Whether the machine can be sent to other processes.
     travels: ClassVar[bool] = True
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from adrem.machines.interface import MachineLike
 from adrem.machines.machine import Machine
 from adrem.machines.problems import Solution
 
@@ -60,7 +61,7 @@ def select_c(
 
 
 def held_out_accuracy(
-    machine: Machine, labels: NDArray[np.intp], weights: NDArray[np.float64], C: float, seed: int
+    machine: MachineLike, labels: NDArray[np.intp], weights: NDArray[np.float64], C: float, seed: int
 ) -> float:
     """Return the cross-validated accuracy, with the folds by which C is chosen."""
     held_out = make_folds(labels, weights, seed)

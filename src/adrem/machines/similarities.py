@@ -36,6 +36,8 @@ class KernelMachine(GramMachine):
     An intercept is a constant that is added to every similarity.
     """
 
+    kernel: Kernel
+
     def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str = "") -> None:
         self.kernel = cast("Kernel", settings.kernel)
         self._constant = 1.0 if settings.fit_intercept else 0.0

@@ -12,6 +12,9 @@ from adrem.machines.compiled.csr import sum_squares
 from adrem.runtime.memory import bytes_of, check_room
 from adrem.types import Matrix
 
+# A column whose standard deviation is below this part of its largest value is constant.
+CONSTANT = 1e-9
+
 
 class Outline(NamedTuple):
     """Shape, type and size of a table, which may be a stack of others that is not made yet."""
@@ -71,3 +74,24 @@ def squared_norms(table: Matrix) -> NDArray[np.float64]:
         return sums
     norms: NDArray[np.float64] = np.einsum("ij,ij->i", table, table, dtype=np.float64)
     return norms
+
+
+def mean_and_deviation(table: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean and the standard deviation of every column, zero for constant ones."""
+    if not sp.issparse(table):
+        mean, deviation = table.mean(axis=0, dtype=np.float64), table.std(axis=0, dtype=np.float64)
+        largest = np.maximum(table.max(axis=0), -table.min(axis=0))
+        return mean, np.where(deviation > CONSTANT * largest, deviation, 0.0)
+    mean = np.asarray(table.mean(axis=0, dtype=np.float64)).ravel()
+    squares = np.asarray(table.multiply(table).mean(axis=0, dtype=np.float64)).ravel()
+    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
+
+
+def n_rows_with(table: Matrix) -> NDArray[np.intp]:
+    """Return in how many rows of a CSR table each feature is not zero."""
+    return np.bincount(table.indices[table.data != 0], minlength=table.shape[1])
+
+
+def inverse_frequencies(table: Matrix) -> NDArray[np.float64]:
+    """Return the inverse document frequency of each feature of a CSR table, as scikit-learn smooths it."""
+    return np.asarray(np.log((1.0 + table.shape[0]) / (1.0 + n_rows_with(table))) + 1.0)

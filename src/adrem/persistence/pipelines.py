@@ -68,7 +68,7 @@ def pack_steps(pipeline: Pipeline) -> tuple[list[dict[str, Any]], Arrays]:
 
 
 def restore_steps(values: list[dict[str, Any]], arrays: Arrays, model: Any) -> Pipeline:
-    """Return the pipeline that ends with a model; the steps before it come from a file that nobody needs to trust."""
+    """Return the pipeline that ends with a model; the steps before it come from a file that may be hostile."""
     steps: list[tuple[str, Any]] = []
     for k, own in enumerate(values[:-1]):
         if own["class"] == PASSTHROUGH:

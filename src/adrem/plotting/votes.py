@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.algorithm.estimator import AdREM
-from adrem.committee import Committee
+from adrem.base.hooks import Agreement
 from adrem.diagnostics.diagnosis import bins_of
 from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, read_labels
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.intp]
 Flags = NDArray[np.bool_]
-Shares = NDArray[np.float64]
 BAR_WIDTH = 0.82
 HEADROOM = 1.08  # for the numbers above the bars
 MIN_BARS = 5
@@ -59,7 +57,7 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     """
     check_axes(ax)
     check_adapted(model)
-    n_members, word, votes = _read_votes(model)
+    n_members, word, votes = _read_agreement(model)
     right = None
     if y_true is not None:
         right = model.transduction_ == read_labels(y_true, "y_true", len(model.transduction_))
@@ -82,20 +80,15 @@ def plot_votes(model: Any, *, y_true: Any = None, ax: Axes | None = None) -> Axe
     return ax
 
 
-def _read_votes(model: Any) -> tuple[int, str, Shares]:
-    """Return the number of members, what they are called, and the share of them that agree with each label."""
-    if isinstance(model, Committee):
-        n_votes, voters, shares = len(model.kinds_), "kinds", model.row_agreement_
-    elif isinstance(model, AdREM):
-        n_votes, voters, shares = len(model.intercept_), "members", model.vote_share_.max(axis=1)
-    else:
-        n_votes, voters, shares = 1, "", np.zeros(0)
-    if n_votes < 2:
+def _read_agreement(model: Any) -> Agreement:
+    """Return how many members agree with each label."""
+    found: Agreement | None = model.agreement()
+    if found is None or found.n_members < 2:
         raise InvalidDataError(
             f"{type(model).__name__} is a single classifier and has no votes: use AdREM with several n_estimators, or "
             "a Committee of several kinds."
         )
-    return n_votes, voters, shares
+    return found
 
 
 def _draw_bars(ax: Axes, heights: NDArray[Any], texts: list[str], top: float) -> None:

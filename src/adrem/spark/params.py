@@ -17,6 +17,7 @@ from pyspark.ml.param.shared import (
     HasTol,
 )
 
+from adrem.base.constraints import LOSS_NAMES
 from adrem.exceptions import InvalidTypeError, ParameterError
 
 PRIORS = ("uniform", "source")
@@ -24,8 +25,8 @@ PRIORS = ("uniform", "source")
 
 def to_loss(value: Any) -> str:
     """Check the loss."""
-    if value not in ("hinge", "log_loss"):
-        raise ParameterError(f"loss must be 'hinge' or 'log_loss', not {value!r}.", "loss")
+    if value not in LOSS_NAMES:
+        raise ParameterError(f"loss must be {' or '.join(map(repr, LOSS_NAMES))}, not {value!r}.", "loss")
     return str(value)
 
 
@@ -74,7 +75,7 @@ def to_prior(value: Any) -> Any:
 class AdREMParams(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasSeed, HasMaxIter, HasTol, HasAggregationDepth):
     """Parameters that the estimator and its model share."""
 
-    loss = Param(Params._dummy(), "loss", "loss of the classifiers: hinge or log_loss", to_loss)
+    loss = Param(Params._dummy(), "loss", f"loss of the classifiers: {' or '.join(LOSS_NAMES)}", to_loss)
     C = Param(Params._dummy(), "C", "weight of the losses (> 0)", to_c)
     nEstimators = Param(Params._dummy(), "nEstimators", "number of members that vote (>= 1)", to_count("nEstimators"))
     nIter = Param(Params._dummy(), "nIter", "number of iterations of each member (>= 1)", to_count("nIter"))

@@ -75,7 +75,7 @@ def _extremes(
         )
         for k in range(last - first):
             margin = sign_of(own_labels[k], p, n_problems) * own_scores[k]
-            violation = loss.violation(margin, own_dual[k], own_box[k])
+            violation = loss.clipped_violation(margin, own_dual[k], own_box[k])
             low[k], high[k] = min(violation, low[k]), max(violation, high[k])
     return low.min(), high.max()
 
@@ -97,7 +97,7 @@ def _count_violations(
         count = 0
         for k in range(last - first):
             margin = sign_of(own_labels[k], p, n_problems) * own_scores[k]
-            count += abs(loss.violation(margin, own_dual[k], own_box[k])) > threshold
+            count += abs(loss.clipped_violation(margin, own_dual[k], own_box[k])) > threshold
         n_above[block] = count
 
 
@@ -116,7 +116,7 @@ def _update_block(
     local[: dual.shape[0]] = scores
     for i in range(dual.shape[0]):
         sign = sign_of(labels[i], p, n_problems)
-        if abs(loss.violation(sign * local[i], dual[i], box[i])) > threshold:
+        if abs(loss.clipped_violation(sign * local[i], dual[i], box[i])) > threshold:
             old = loss.multiple(dual[i], box[i])
             dual[i] = loss.update(norms[first + i], sign * local[i], dual[i], box[i])
             step = (loss.multiple(dual[i], box[i]) - old) * sign

@@ -67,9 +67,13 @@ def _logit_multiple(dual: Any, box: Any) -> Any:
 
 @jit
 def _logit_violation(margin: Any, dual: Any, box: Any) -> Any:
-    if box > 0.0:
-        return min(max(dual + margin, -MAX_LOGIT_VIOLATION), MAX_LOGIT_VIOLATION)
-    return 0.0
+    """Return the gradient."""
+    return dual + margin if box > 0.0 else 0.0
+
+
+@jit
+def _logit_clipped(margin: Any, dual: Any, box: Any) -> Any:
+    return min(max(_logit_violation(margin, dual, box), -MAX_LOGIT_VIOLATION), MAX_LOGIT_VIOLATION)
 
 
 @jit
@@ -126,6 +130,8 @@ class CompiledLoss:
         The multiple of the row in the weight vector, without its sign.
     violation : (margin, dual, box)
         How far the dual variable is from its optimum; zero for a row of weight zero.
+    clipped_violation : (margin, dual, box)
+        The same, clipped where it may be infinite.
     update : (norm, margin, dual, box)
         The dual variable that is optimal while all others are fixed.
     transfer : (dual, same_sign, box)
@@ -134,10 +140,20 @@ class CompiledLoss:
         Whether the row may be skipped until the others have converged, given the extremes of the last sweep.
     """
 
-    def __init__(self, name: str, multiple: Any, violation: Any, update: Any, transfer: Any, can_shrink: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        multiple: Any,
+        violation: Any,
+        clipped_violation: Any,
+        update: Any,
+        transfer: Any,
+        can_shrink: Any,
+    ) -> None:
         self.name = name
         self.multiple = multiple
         self.violation = violation
+        self.clipped_violation = clipped_violation
         self.update = update
         self.transfer = transfer
         self.can_shrink = can_shrink
@@ -150,8 +166,24 @@ class CompiledLoss:
 COMPILED_LOSSES = {
     loss.name: loss
     for loss in (
-        CompiledLoss("hinge", _hinge_multiple, _hinge_violation, _hinge_update, _hinge_transfer, _hinge_can_shrink),
-        CompiledLoss("log_loss", _logit_multiple, _logit_violation, _logit_update, _logit_transfer, _logit_can_shrink),
+        CompiledLoss(
+            "hinge",
+            _hinge_multiple,
+            _hinge_violation,
+            _hinge_violation,
+            _hinge_update,
+            _hinge_transfer,
+            _hinge_can_shrink,
+        ),
+        CompiledLoss(
+            "log_loss",
+            _logit_multiple,
+            _logit_violation,
+            _logit_clipped,
+            _logit_update,
+            _logit_transfer,
+            _logit_can_shrink,
+        ),
     )
 }
 
@@ -177,5 +209,14 @@ def _register(method: str) -> None:
         return call
 
 
-for _method in ("multiple", "violation", "update", "transfer", "can_shrink"):
+for _method in ("multiple", "violation", "clipped_violation", "update", "transfer", "can_shrink"):
     _register(_method)
+
+
+@jit
+def violations(loss: Any, margins: Any, dual: Any, box: Any) -> Any:
+    """Return how far the dual variable of each row is from its optimum."""
+    found = np.empty_like(margins)
+    for i in range(len(margins)):
+        found[i] = loss.violation(margins[i], dual[i], box[i])
+    return found

@@ -130,7 +130,7 @@ def _visit(
         m = p // n_problems
         sign, old = sign_of(labels[m], p, n_problems), loss.multiple(dual[lane], box[m])
         margin = sign * sums[0, lane] + unshared * old
-        violation = loss.violation(margin, dual[lane], box[m])
+        violation = loss.clipped_violation(margin, dual[lane], box[m])
         if loss.can_shrink(margin, violation, window[2, lane], window[3, lane]):
             active[lane] = False
             n_shrunk += 1

@@ -39,6 +39,8 @@ class TorchKernelMachine(TorchGramMachine):
     The RBF kernel of dense rows is computed on the device, other kernels on the host.
     """
 
+    kernel: Kernel
+
     def __init__(self, table: Matrix, n_classes: int, settings: MachineSettings, path: str, **placed: Any) -> None:
         self.kernel = cast("Kernel", settings.kernel)
         self._constant = 1.0 if settings.fit_intercept else 0.0

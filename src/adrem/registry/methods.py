@@ -7,93 +7,12 @@ named by strings, so that reading the table imports nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from adrem.exceptions import MissingImportError
-
-LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
-ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
-
-
-class Array(NamedTuple):
-    """A fitted attribute that is an array: its lengths by name (None is any), and what it holds.
-
-    Numbers are finite floats, labels are classes of the model, and positions are those of features.
-    """
-
-    shape: tuple[str | int | None, ...]
-    holds: Literal["numbers", "labels", "positions"] = "numbers"
-
-
-# Every fitted attribute that a model file may hold is described here, and named by `Saved` below.
-ARRAYS: Mapping[str, Array] = {
-    "classes_": Array(("classes",), "labels"),
-    "transduction_": Array(("target",), "labels"),
-    "coef_": Array(("members", "problems", "features")),
-    "intercept_": Array(("members", "problems")),
-    "coef_path_": Array(("members", "steps", "problems", "features")),
-    "intercept_path_": Array(("members", "steps", "problems")),
-    "vote_share_": Array(("target", "classes")),
-    "class_prior_": Array(("classes",)),
-    "class_prior_check_": Array(("classes",)),
-    "class_prior_interval_": Array((2, "classes")),
-    "sources_": Array((None,)),
-    "source_weight_": Array((None,)),
-    "dropout_": Array(("features",)),
-    "pivots_": Array((None,), "positions"),
-    "principal_axes_": Array(("principal", "features")),
-    "principal_offset_": Array(("principal",)),
-    "preserving_axes_": Array(("principal", "projected")),
-    "projected_mean_": Array(("projected",)),
-    "class_prototypes_": Array(("classes", "projected")),
-    "class_clusters_": Array(("classes", "projected")),
-    "home_accuracy_": Array(("kinds",)),
-    "agreement_": Array(("kinds", "kinds")),
-    "row_agreement_": Array(("target",)),
-    "member_agreement_": Array(("kinds", "target")),
-    "idf_": Array(("features",)),
-}
-# How a value is made from what JSON has of it.
-VALUES: Mapping[str, Callable[[Any], Any]] = {
-    "C_": float,
-    "domain_C_": float,
-    "neighbors_": int,
-    "n_components_": int,
-    "n_iter_": int,
-    "machine_": str,
-    "history_": lambda entries: [dict(entry) for entry in entries],
-    "termination_": lambda reasons: [str(reason) for reason in reasons],
-    "termination_condition_": str,
-    "kinds_": lambda names: [str(name) for name in names],
-    "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
-    "temperature_": float,
-    "by_domain_": bool,
-    "chosen_": str,
-    "cv_accuracy_": lambda accuracies: {str(name): float(accuracy) for name, accuracy in accuracies.items()},
-}
-
-
-class Saved(NamedTuple):
-    """The fitted attributes that a model file holds: those of `ARRAYS`, and those of `VALUES` in its header.
-
-    `added` values are missing from files of earlier versions. With `parts` a file holds what `pack_parts` returns too.
-    """
-
-    arrays: tuple[str, ...] = LINEAR
-    optional: tuple[str, ...] = ()
-    values: tuple[str, ...] = ("C_",)
-    added: tuple[str, ...] = ()
-    parts: bool = False
-
-    @property
-    def header(self) -> tuple[str, ...]:
-        return (*self.values, *self.added)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (*self.arrays, *self.optional, *self.header)
+from adrem.registry.saved_attributes import ITERATIVE, LINEAR, Saved
 
 
 class Estimator(NamedTuple):
