@@ -178,6 +178,11 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
             2,
             "--drop: Neither file has a column 'nope'",
         ),
+        (
+            ["books.csv", "knives.csv", "--label", "verdict", "--effort", "medium"],
+            2,
+            "--effort: The 'effort' parameter",
+        ),
         (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "It must not be 0"),
         (["books.csv", "knives.csv", "--label", "verdict", "--seed", str(2**32)], 2, "--seed: The 'random_state'"),
         (["-", "-", "--label", "verdict"], 2, "Only one of the files"),
@@ -554,6 +559,10 @@ def test_committee_and_estimate_are_reported(adrem: Command, files: Path) -> Non
     [
         (("--loss", "hinge"), "The method committee has no such option: leave it out, or use --method adrem."),
         (("--C", "1"), "The method committee has no such option: leave it out, or use --method adrem."),
+        (
+            ("--effort", "low", "--method", "adrem"),
+            "The method adrem has no such option: leave it out, or use --method committee.",
+        ),
         (("--method", "auto"), "'auto' was replaced by 'committee', the default"),
         (("--prior", "estimate"), "To rely on an estimate, use --method adrem."),
         (("--prior", "auto", "--method", "adrem"), "The method adrem does not know 'auto'; committee does."),
@@ -564,6 +573,16 @@ def test_options_of_other_methods_are_refused(adrem: Command, files: Path, words
     assert code == 2
     assert said in " ".join(err.replace("│", " ").split())
     assert not (files / "labels.csv").exists()
+
+
+@pytest.mark.usefixtures("files")
+def test_effort_is_that_of_the_committee(adrem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adrem.committee.effort.SECONDS", 1e-6)  # as if these files were long
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--members", "1", "-o", "labels.csv", "--force"]
+    words += ["--json", "--no-estimate"]
+    left_out = {level: json.loads(adrem(*words, "--effort", level).out)["left_out"] for level in ("low", "high")}
+    assert 'the effort "high" tries it' in " ".join(left_out["low"].values())
+    assert "the effort" not in " ".join(left_out["high"].values())
 
 
 def test_messages_name_options(adrem: Command, files: Path) -> None:

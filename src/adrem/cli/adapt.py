@@ -95,6 +95,9 @@ def adapt(
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each member (default: 20).")] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="low, auto (the default) or high: how long the committee may take.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Members trained at a time.")] = None,
     save: Annotated[Path | None, typer.Option(help="File for the model, to be used by `adrem predict`.")] = None,
@@ -123,7 +126,14 @@ def adapt(
     wanted = read_places(tables, target, domain)
     outputs = {"--output": output, "--save": save, "--report": report}
     check_outputs(outputs, force=force, as_json=as_json, inputs=wanted.files)
-    given = {"loss": loss, "class_prior": prior, "n_estimators": members, "n_iter": iterations, "C": penalty}
+    given = {
+        "loss": loss,
+        "class_prior": prior,
+        "n_estimators": members,
+        "n_iter": iterations,
+        "effort": effort,
+        "C": penalty,
+    }
     model = make_model(method, given, seed=seed, jobs=jobs)
     if report is not None:
         check_pages()

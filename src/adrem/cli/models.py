@@ -33,7 +33,7 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
     for name in params:
         if name not in available:
             raise typer.BadParameter(
-                f"The method {method} has no such option: leave it out, or use --method adrem.",
+                f"The method {method} has no such option: leave it out, or use --method {_method_with(name)}.",
                 param_hint=MODEL_OPTIONS[name],
             )
     _check_prior(method, params.get("class_prior"))
@@ -51,6 +51,11 @@ def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
             f"It names {', '.join(sorted(shares))}; the labels are {', '.join(sorted(known))}.", param_hint="--prior"
         )
     return {known[name]: share for name, share in shares.items()}
+
+
+def _method_with(name: str) -> str:
+    """Return a method that has a parameter."""
+    return next(method for method in ("adrem", "committee") if name in DECLARED_METHODS[method].make().get_params())
 
 
 def _check_prior(method: str, prior: Any) -> None:

@@ -20,6 +20,7 @@ MODEL_OPTIONS = {
     "class_prior": "--prior",
     "n_estimators": "--members",
     "n_iter": "--iterations",
+    "effort": "--effort",
     "C": "--C",
 }
 PARAMETER_OPTIONS = {

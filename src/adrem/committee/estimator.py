@@ -50,6 +50,11 @@ class Committee(DomainClassifier):
         fitted to both domains, and others to the source alone. It votes by ``predict_proba``, else by
         ``decision_function``, else by its labels, and gets the weights of the rows if its ``fit`` has a
         ``sample_weight``, and a seed for each ``random_state`` that is None. Classes are numbered from 0.
+    effort : {"low", "auto", "high"}, default="auto"
+        How long a fit may take. "high" tries all kinds that suit the rows. "auto" leaves out the dearest of them if a
+        fit would take more than six times as long as one of ``AdREM()`` on these rows, and more than 10 s on one core;
+        "low" if it would take more than a third of that. The time is forecast from the shape of the rows, for one core,
+        so that it does not depend on the machine nor on its load. Kinds that are named or given are always tried.
     n_estimators : int, default=5
         Number of members of each kind.
     n_iter : int, default=20
@@ -131,6 +136,7 @@ class Committee(DomainClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **common("n_estimators", "n_iter", "tol", "memory_limit", "device", "n_jobs", "random_state"),
         "kinds": [StrOptions({"auto"}), list, tuple],
+        "effort": [StrOptions({"low", "auto", "high"})],
         "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
         "distill": ["boolean"],
     }
@@ -139,6 +145,7 @@ class Committee(DomainClassifier):
         self,
         kinds: Literal["auto"] | Sequence[Any] = "auto",
         *,
+        effort: Literal["low", "auto", "high"] = "auto",
         n_estimators: int = 5,
         n_iter: int = 20,
         class_prior: Literal["auto", "uniform", "source"] | ArrayLike | Mapping[Any, float] = "auto",
@@ -150,6 +157,7 @@ class Committee(DomainClassifier):
         random_state: RandomState = None,
     ) -> None:
         self.kinds = kinds
+        self.effort = effort
         self.n_estimators = n_estimators
         self.n_iter = n_iter
         self.class_prior = class_prior

@@ -14,6 +14,7 @@ from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.assumptions import Assumptions, assume, by_domain
+from adrem.committee.effort import Size, affordable
 from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
 from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
@@ -83,7 +84,8 @@ def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, s
     """Return the kinds that were asked for, or those that suit the rows with the reasons for the others."""
     if isinstance(model.kinds, str):
         names, left_out = usual_kinds(domains.X_source, domains.X_target, len(domains.classes), model.memory_limit)
-        return [KINDS[name] for name in names], left_out
+        names, dear = affordable(names, Size.of(domains, model.n_estimators, model.n_iter), model.effort)
+        return [KINDS[name] for name in names], {**left_out, **dear}
     kinds = read_kinds(model.kinds)
     for kind in kinds:
         needed = _missing(kind, domains)

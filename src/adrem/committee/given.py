@@ -15,9 +15,10 @@ from adrem.base.reading import MASK
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.kinds import KINDS, Kind
-from adrem.committee.seats import Seat, fit_by_folds
+from adrem.committee.seats import Seat, held_out_by
 from adrem.committee.voters import Shares, Voter, probabilities
 from adrem.exceptions import InvalidDataError, ParameterError
+from adrem.machines.linear import without_target
 from adrem.machines.tables import stack
 from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
@@ -142,17 +143,14 @@ def _scores_pairs(estimator: Any) -> bool:
 
 def fit_given(kind: Given, domains: Domains, seed: np.random.SeedSequence) -> Seat:
     """Fit an estimator of the caller, to the source alone unless it adapts."""
-    own = _seeded(kind.estimator, seed)
-
-    def train(part: Domains) -> Voter:
-        return GivenVoter(_fitted(clone(own), part if kind.adapts else part._replace(X_target=part.X_target[:0])), n)
-
-    n = len(domains.classes)
+    own, alone = _seeded(kind.estimator, seed), without_target(domains)
     try:
-        return fit_by_folds(kind.name, views.View(), domains, train, as_integer(seed))
+        shares, accuracy = held_out_by(lambda part: _trained(own, alone, part), alone, as_integer(seed))
+        voter = _trained(own, domains if kind.adapts else alone)
     except Exception as error:
         error.add_note(f"It comes from the kind {kind.name!r} of the committee.")
         raise
+    return Seat(kind.name, views.View(), voter, accuracy, shares)
 
 
 def _seeded(estimator: Any, seed: np.random.SeedSequence) -> Any:
@@ -163,12 +161,13 @@ def _seeded(estimator: Any, seed: np.random.SeedSequence) -> Any:
     return own.set_params(**dict(zip(free, seeds, strict=True)))
 
 
-def _fitted(estimator: Any, domains: Domains) -> Any:
-    """Fit an estimator to the source, and to the target, whose rows have the label -1."""
-    taught = np.flatnonzero(domains.weights > 0)
+def _trained(estimator: Any, domains: Domains, part: Any = True) -> GivenVoter:
+    """Fit a clone to the source, or a part of it, and to the target, whose rows have the label -1."""
+    taught = np.flatnonzero(part & (domains.weights > 0))
     n_target = domains.X_target.shape[0]
     rows = stack([domains.X_source[taught], domains.X_target])
     labels = np.concatenate([domains.labels[taught], np.full(n_target, MASK)])
     weights = np.concatenate([domains.weights[taught], np.ones(n_target)])
     counts = has_fit_parameter(estimator, "sample_weight") and bool(np.any(weights != 1.0))
-    return estimator.fit(rows, labels, **({"sample_weight": weights} if counts else {}))
+    fitted = clone(estimator).fit(rows, labels, **({"sample_weight": weights} if counts else {}))
+    return GivenVoter(fitted, len(domains.classes))

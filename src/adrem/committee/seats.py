@@ -181,33 +181,24 @@ def _voter(kind: Kind, task: Task, members: list[Member], reduced: Components | 
 
 def _fit_boosting(kind: Kind, domains: Domains, viewed: Viewed, seed: np.random.SeedSequence) -> Seat:
     """Fit boosted trees to the source."""
-    own_seed = as_integer(seed)
+    domains, own_seed = domains._replace(X_source=viewed.source), as_integer(seed)
 
-    def train(part: Domains) -> Voter:
-        return TreeProbabilities.of(fit_trees(part, own_seed))
+    def train(part: Any = slice(None)) -> Voter:
+        return TreeProbabilities.of(fit_trees(domains, own_seed, part))
 
-    seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
-    return fit_by_folds(kind.name, viewed.view, seen, train, own_seed)
+    shares, accuracy = held_out_by(train, domains, own_seed)
+    return Seat(kind.name, viewed.view, train(), accuracy, shares)
 
 
-def fit_by_folds(name: str, view: View, domains: Domains, train: Callable[[Domains], Voter], seed: int) -> Seat:
-    """Fit a kind by a function that trains on some rows: on the source without each fold, then on both domains."""
+def held_out_by(train: Callable[[NDArray[np.bool_]], Voter], domains: Domains, seed: int) -> tuple[Shares, float]:
+    """Return the shares for source rows by classifiers that `train` fits without them, and their accuracy."""
     labels, weights, n_classes = domains.labels, domains.weights, len(domains.classes)
     shares = np.full((len(labels), n_classes), 1.0 / n_classes)
-    accuracy = float("nan")
-    if _has_folds(labels, weights, n_classes):
-        for held in make_folds(labels, weights, seed):
-            voter = train(_taught_by(domains, ~held))
-            shares[held] = voter.shares(domains.X_source[held])
-        accuracy = _accuracy(shares, labels, weights)
-    return Seat(name, view, train(domains), accuracy, shares)
-
-
-def _taught_by(domains: Domains, rows: NDArray[np.bool_]) -> Domains:
-    """Return the domains with some rows of the source, and none of the target."""
-    return Domains(
-        domains.X_source[rows], domains.labels[rows], domains.weights[rows], domains.X_target[:0], domains.classes
-    )
+    if not _has_folds(labels, weights, n_classes):
+        return shares, float("nan")
+    for held in make_folds(labels, weights, seed):
+        shares[held] = train(~held).shares(domains.X_source[held])
+    return shares, _accuracy(shares, labels, weights)
 
 
 def weighted(seat: Seat, weight: float) -> Seat:
