@@ -33,7 +33,7 @@ CHOICE, SOURCE, SHARES = 100, 80, 600
 ADREM_MEMBERS, ADREM_ITERATIONS, FEW_FACTOR = 11, 20, 2.0
 # A matrix of similarities: its products, a pair of rows in an iteration, iterations that its preparation takes as long
 # as, and a visit.
-SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 2.2e-10, 80, 1.1e-6
+SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 2.2e-10, 35, 1.1e-6
 # A discriminant: an entry whose principal components are found, and a component of a row in an iteration.
 REDUCED, COMPONENT = 1.4e-7, 1.3e-8
 # A boosted tree, by columns and by rows, and the trees of four fits for each problem.
@@ -134,7 +134,7 @@ def affordable(names: list[str], size: Size, effort: str) -> tuple[list[str], di
             break
         total -= seconds[name]
         left_out[name] = (
-            f"it would take {_percent(seconds[name], budget)} of the effort, and all kinds "
+            f"it would take {_percent(seconds[name], budget)} of the time that is allowed, and all kinds "
             f'{_percent(all_kinds, budget)}; the effort "high" tries it'
         )
     return [name for name in names if name not in left_out], left_out
