@@ -74,7 +74,7 @@ def test_reason_names_the_effort() -> None:
     _, left_out = affordable(list(FEW), size_of(9000, 4000, 30, 2), "auto")
     assert list(left_out) == ["rbf, unit rows"]  # it takes as long as the other one, which comes first
     [reason] = left_out.values()
-    share = r"it would take \d\d % of the time that is allowed, and all kinds 1\d\d %"
+    share = r"it would take \d\d % of the allowed time, and all kinds 1\d\d %"
     assert re.fullmatch(share + r'; the effort "high" tries it', reason)
 
 
@@ -135,7 +135,7 @@ def test_effort_decides_which_kinds_are_tried(blobs: DomainPair, monkeypatch: py
 
     found = {level: fit(level) for level in ("low", "auto", "high")}
     too_dear = {
-        level: {n for n, why in own.left_out_.items() if "time that is allowed" in why} for level, own in found.items()
+        level: {n for n, why in own.left_out_.items() if "allowed time" in why} for level, own in found.items()
     }
     assert too_dear["low"] >= too_dear["auto"]
     assert len(too_dear["low"]) > 0

@@ -134,7 +134,7 @@ def affordable(names: list[str], size: Size, effort: str) -> tuple[list[str], di
             break
         total -= seconds[name]
         left_out[name] = (
-            f"it would take {_percent(seconds[name], budget)} of the time that is allowed, and all kinds "
+            f"it would take {_percent(seconds[name], budget)} of the allowed time, and all kinds "
             f'{_percent(all_kinds, budget)}; the effort "high" tries it'
         )
     return [name for name in names if name not in left_out], left_out
