@@ -202,18 +202,15 @@ def _mean_gain(rows: list[Row], threshold: float) -> float:
 
 
 def width_for(rows: list[Row]) -> float:
-    """Return the width that holds the accuracies of most rows; each group has the weight of the root of its size."""
+    """Return the width that holds the accuracies of most rows."""
     known = [row for row in rows if not int(row["unknown"])]
-    sizes = {group: sum(row["group"] == group for row in known) for group in {row["group"] for row in known}}
     with patch.object(accuracy, "WIDTH", 0.0):
         sampling = np.array([np.diff(interval_of(row["estimate"], int(row["rows"]), 0.0))[0] / 2 for row in known])
     spread = np.array([np.sqrt(max(row["estimate"] * (1 - row["estimate"]), 0.01)) for row in known])
     errors = np.array([abs(row["estimate"] - row["handed_out"]) for row in known])
     distances = accuracy.LEAST_DISTANCE + np.array([row["distance"] for row in known])
     needed = np.sqrt(np.maximum(errors**2 - sampling**2, 0.0)) / (spread * distances)
-    weights = np.array([sizes[row["group"]] ** -0.5 for row in known])
-    order = np.argsort(needed)
-    return float(needed[order][np.searchsorted(np.cumsum(weights[order]) / weights.sum(), QUANTILE)])
+    return float(np.quantile(needed, QUANTILE, method="higher"))
 
 
 def show_verdicts(rows: list[Row]) -> str:

@@ -270,6 +270,12 @@ def test_lost_classes_raise_one_warning() -> None:
     AdREM(C=1.0, class_prior=prior, n_estimators=2, n_iter=3, random_state=0).fit(X, y, X_target=target)
 
 
+def test_only_the_first_of_many_lost_classes_are_listed() -> None:
+    X, y = np.repeat(np.eye(9), 4, axis=0) + np.random.default_rng(0).normal(0, 0.1, (36, 9)), np.repeat(range(9), 4)
+    with pytest.warns(LostClassWarning, match=r"class 1 \(.*, 5 \(in 1 of 1 members\) and 3 more\. If the target"):
+        AdREM(C=1.0, n_estimators=1, n_iter=1, random_state=0).fit(X, y, X_target=X[:4])
+
+
 @pytest.mark.usefixtures("descent_alone")
 def test_unconverged_trainings_raise_one_warning(blobs: DomainPair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adrem.machines.machine.visit_budget", lambda n_rows, *_: n_rows)

@@ -25,3 +25,10 @@ def test_columns_of_strings_are_answered_with_the_way_to_numbers(make: Any) -> N
     rows = [[1.0, "red"], [2.0, "blue"]]
     with pytest.raises(InvalidDataError, match=r"X has columns of strings: .*'red'.*adrem adapt.*ColumnTransformer"):
         adapt(make(rows), [0, 1], make(rows))
+
+
+def test_long_texts_do_not_fill_the_answer() -> None:
+    frame = pd.DataFrame({"review": ["a word " * 500, "b"]})
+    with pytest.raises(InvalidDataError, match="CountVectorizer for texts") as caught:
+        adapt(frame, [0, 1], frame)
+    assert len(str(caught.value)) < 500

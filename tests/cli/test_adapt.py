@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import Command
+from sklearn.datasets import dump_svmlight_file
 
 from adrem import Committee, load
 from adrem.columns import make_pair, read_file
@@ -391,7 +392,7 @@ def test_scoring_labels_missing_in_source_are_reported(adrem: Command, files: Pa
     words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--target-label", "verdict"]
     code, _, err = adrem(*words, "-o", "labels.csv")
     assert code == 0
-    assert "! 5 of the labels for scoring are not in the source: strange" in " ".join(err.split())
+    assert "! 5 of the labels for scoring are not in the source, and count as wrong: strange" in " ".join(err.split())
 
 
 def test_texts_without_known_words_are_counted(adrem: Command, files: Path) -> None:
@@ -532,7 +533,7 @@ def test_committee_and_estimate_are_reported(adrem: Command, files: Path) -> Non
     for line in model.findings():
         assert f"- {line}" in told
         assert f"<li>{line[0].upper()}{line[1:]}.</li>" in page
-    assert "of the kinds vote for the label" in page
+    assert "of the kinds vote for the adapted label" in page
     [told] = re.findall(r"Estimated accuracy, without labels: (\d+) %, likely (\d+) to (\d+) %\.", err)
     value, low, high = map(int, told)
     assert low <= value <= high <= 100
@@ -603,6 +604,109 @@ def test_predict_tells_a_classifier_of_the_source(adrem: Command, files: Path) -
     outcome = adrem("predict", "source.adrem", "more.csv", "-o", "b.csv", "--json")
     assert "the model is the classifier of the source alone" in " ".join(outcome.err.split())
     assert json.loads(outcome.out)["handed_out"] == "source"
+    assert "the model is the classifier of the source alone" in " ".join(adrem("explain", "source.adrem").err.split())
+
+
+def write_shares(folder: Path, shares: tuple[float, float], shift: float = 0.0) -> None:
+    """Write source.csv and target.csv, of two classes that overlap, with the shares of the first one."""
+    rng = np.random.RandomState(0)
+    for name, share, moved in zip(("source", "target"), shares, (0.0, shift), strict=True):
+        is_ill = np.arange(200) < 200 * share
+        columns = {f"x{k}": rng.normal(size=200) + 1.2 * is_ill + moved for k in range(3)}
+        frame = pl.DataFrame({**columns, "state": np.where(is_ill, "ill", "well").tolist()})
+        frame.write_csv(folder / f"{name}.csv")
+
+
+STATES = ["source.csv", "target.csv", "--label", "state", "--target-label", "state", "--method", "adrem", "--force"]
+
+
+def test_labels_of_the_source_are_those_that_are_scored_and_shown(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_shares(tmp_path, (0.5, 0.9))
+    monkeypatch.chdir(tmp_path)
+    words = [*STATES, "-o", "labels.csv", "--report", "page.html"]
+    summary = json.loads(adrem("adapt", *words, "--json").out)
+    assert (summary["handed_out"], summary["verdict"]["choice"]) == ("source", "source")
+    written, truth = (pl.read_csv(name) for name in ("labels.csv", "target.csv"))
+    of_ill = written.filter(truth["state"] == "ill")["label"].value_counts().sort("label")["count"].to_list()
+    assert summary["scores"]["classes"][0]["labelled_by_source"] == of_ill
+    assert (written["label"] == written["source_label"]).all()
+    assert (written["adapted_label"] == truth["state"]).mean() == summary["accuracy"]["adapted"]
+    assert (written["adapted_label"] == "ill").sum() == summary["classes"]["ill"]["adapted"]
+    told = adrem("adapt", *words).err
+    assert "source as\n" in told
+    assert re.search(rf"^ill .* {of_ill[0]} +{of_ill[1]}$", told, re.MULTILINE)
+    plain = " ".join(told.split())
+    assert "The labels that are written are those of the source alone (logistic regression)." in plain
+    page = (tmp_path / "page.html").read_text()
+    assert "The labels that were written are those of the source alone (logistic regression)." in page
+    assert "Labels of the source alone by true label" in page
+    assert "Sections 2 to 5 are about the adapted labels." in page
+    assert "x0" in page
+    assert "(constant)" not in page
+    accuracy = f"{100 * summary['accuracy']['source']:.1f}\N{NO-BREAK SPACE}%"
+    assert f"<dt>accuracy, source alone</dt><dd>{accuracy}" in page
+    assert "The accuracy is estimated at" not in page  # that would be the accuracy of other labels
+    assert "and the model that is saved," in " ".join(adrem("adapt", *words, "--save", "m.adrem").err.split())
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "reason"), [(200, "of the target rows have the same label"), (2, "the target has 2")]
+)
+def test_accuracy_that_is_unknown_has_no_number_anywhere(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_rows: int, reason: str
+) -> None:
+    write_shares(tmp_path, (0.5, 0.5), shift=9.0)
+    monkeypatch.chdir(tmp_path)
+    pl.read_csv("target.csv").head(n_rows).write_csv("target.csv")
+    words = [*STATES, "-o", "labels.csv", "--report", "page.html"]
+    estimate = json.loads(adrem("adapt", *words, "--json").out)["estimated_accuracy"]
+    assert estimate["accuracy"] is None
+    assert reason in estimate["reasons"][0]
+    page = (tmp_path / "page.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert reason in page
+    assert "unknown <small>" in page
+    assert "is estimated at" not in page
+    told = " ".join(adrem("adapt", *words).err.split())
+    assert "Estimated accuracy: nothing can be said without labels." in told
+    assert reason in told
+
+
+def test_summary_as_json_has_notes_and_warnings(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_shares(tmp_path, (0.5, 0.5), shift=9.0)
+    monkeypatch.chdir(tmp_path)
+    outcome = adrem("adapt", *STATES, "-o", "labels.csv", "--drop", "x2", "--json")
+    summary = json.loads(outcome.out)
+    assert "numbers: 'x0', 'x1'" in summary["notes"]
+    assert any("At some iteration no target row was labelled" in text for text in summary["warnings"])
+
+
+def test_files_of_numbers_may_be_several_sources(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.RandomState(0)
+    monkeypatch.chdir(tmp_path)
+    for name, n_features in (("a", 3), ("b", 4), ("target", 4)):
+        y = rng.randint(0, 2, 40)
+        dump_svmlight_file(rng.normal(size=(40, n_features)) + 3.0 * y[:, None], y, f"{name}.svm", zero_based=False)
+    outcome = adrem("adapt", "a.svm", "b.svm", "--target", "target.svm", "--members", "1", "-o", "labels.csv", "--json")
+    assert outcome.code == 0, outcome.err
+    assert "Rows of each source: 40, 40." in outcome.err
+    assert "- 4 features" in outcome.err
+    assert json.loads(outcome.out)["accuracy"]["adapted"] > 0.8
+    np.savez("wide.npz", x=np.ones((4, 5)), y=[0, 1, 0, 1])
+    np.savez("narrow.npz", x=np.ones((4, 3)), y=[0, 1, 0, 1])
+    np.savez("bare.npz", x=np.ones((4, 5)))
+    for other, message in (
+        ("narrow.npz", "narrow.npz has 3 features, and not 5"),
+        ("bare.npz", "bare.npz has no labels"),
+    ):
+        refused = adrem("adapt", "wide.npz", other, "--target", "wide.npz", "-o", "no.csv")
+        assert refused.code == 1
+        assert message in refused.err
 
 
 @pytest.mark.usefixtures("files")
@@ -638,11 +742,17 @@ def test_several_sources_and_a_column_that_names_the_domain(adrem: Command, file
         (["-", "-"], "Only one of the files can be standard input"),
         (["books.csv", "--domain", "verdict", "--target", "best"], "has no domain 'best'; it has 'bad', 'good'"),
         (["books.csv", "--domain", "place", "--target", "x"], "books.csv has no column 'place'"),
-        (["books.csv", "plain.npz", "--target", "knives.csv"], "several sources need files with named columns"),
+        (["books.csv", "plain.npz", "--target", "knives.csv"], "has rows of numbers: all files need the same form"),
+        (
+            ["books.csv", "films.csv", "--target", "knives.csv"],
+            "films.csv has no column 'verdict'. Did you mean 'verdikt'",
+        ),
+        (["books.csv", "--target", "bad"], "There is no file bad. If it is a domain in a column, name the column with"),
     ],
 )
 def test_sources_that_cannot_be_told_are_refused(adrem: Command, files: Path, words: list[str], message: str) -> None:
     np.savez(files / "plain.npz", x=np.eye(4), y=np.array([0, 1, 0, 1]))
+    pl.read_csv(files / "more.csv").rename({"verdict": "verdikt"}).write_csv(files / "films.csv")
     outcome = adrem("adapt", *words, "--label", "verdict", "-o", "labels.csv")
     assert outcome.code in (1, 2)
     assert message in " ".join(outcome.err.split())

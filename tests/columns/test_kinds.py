@@ -52,7 +52,7 @@ def test_roles_have_reasons_and_can_be_overridden() -> None:
     assert not sku.is_learnt
     [sku, _] = infer_kinds(source, target, Wishes(text=["sku"])).shared
     assert (sku.kind, sku.reason) == ("text", "as requested")
-    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files\. Its columns: 'sku', 'n'"):
+    with pytest.raises(ParameterError, match=r"Column 'title' is not in both files\. Columns of both: 'sku', 'n'"):
         infer_kinds(source, target, Wishes(text=["title"]))
 
 
@@ -158,6 +158,10 @@ def test_categories_of_parquet_files_are_read() -> None:
         ("1.234,5", 1234.5),
         ("1,234.5", 1234.5),
         ("1,234,567", 1_234_567.0),
+        ("1 234,5", 1234.5),
+        ("-12\N{NARROW NO-BREAK SPACE}345", -12_345.0),
+        ("1'234'567.25", 1_234_567.25),
+        ("12 34", None),
         ("1,234", None),
         ("2.5", 2.5),
     ],
@@ -182,6 +186,7 @@ def test_numbers_in_other_notation_get_a_hint(form: str) -> None:
     ("values", "doubt"),
     [
         ([f"€{k % 25}.5" for k in range(N)], "another notation"),
+        ([f"{k % 25}.5 kg" for k in range(N)], "another notation"),
         (
             [f"{k % 5}.5 cm" if k < N // 2 else f"{k % 5}.5" for k in range(N)],
             "numbers in only one file",
@@ -279,7 +284,7 @@ def test_named_columns_are_what_they_were_named(wishes: Wishes, kind: str) -> No
     [
         (Wishes(numeric=["city"]), "Column 'city' has no numbers"),
         (Wishes(numeric=["n"], categorical=["n"]), "named as two kinds"),
-        (Wishes(categorical=["town"]), r"'town' is not in both files\. Its columns"),
+        (Wishes(categorical=["town"]), r"'town' is not in both files\. Columns of both"),
         (Wishes(numeric=["ciy"]), r"Did you mean 'city'\?"),
     ],
 )

@@ -141,6 +141,9 @@ def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
     with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
         read_file(str(tmp_path / "b.csv"))
+    (tmp_path / "d.csv").write_text("Patients,,\nage,sex,kind\n1,2,a\n")
+    with pytest.raises(ValueError, match="2 columns without a name: name or delete them, and remove lines above"):
+        read_file(str(tmp_path / "d.csv"))
     (tmp_path / "c.csv").write_text("a b c\n1 2 3\n")
     with pytest.raises(ParameterError, match="Are its columns separated by spaces"):
         make_pair(*[read_file(str(tmp_path / "c.csv"))] * 2, label="kind")
@@ -168,3 +171,12 @@ def test_marks_of_missing_values_and_blank_labels_are_named() -> None:
     assert "'?' means missing in 'a', 'b'" in pair.notes
     assert "'n/a' means missing in 'b'" in pair.notes
     assert "no row of target has a label in 'kind': nothing can be scored" in pair.notes
+
+
+def test_words_for_missing_labels_are_unknown_labels_unless_they_are_classes() -> None:
+    values = [str(7 * k % 31 + 0.5) for k in range(30)]
+    source = table(pl.DataFrame({"a": values, "kind": ["x", "none"] * 15}))
+    target = table(pl.DataFrame({"a": values, "kind": ["x", "NA", "none"] * 10}))
+    pair = make_pair(source, target, label="kind", target_label="kind")
+    assert pair.truth is not None
+    assert pair.truth.tolist() == ["x", "", "none"] * 10

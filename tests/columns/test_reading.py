@@ -53,6 +53,14 @@ def test_standard_input_format_is_detected(form: str, monkeypatch: pytest.Monkey
     assert frame.equals(WRITTEN if form in ("csv", "tsv") else FRAME)
 
 
+@pytest.mark.parametrize("first", ["sep=;\n", "\ufeffsep=;\r\n", '"sep=;"\n'])
+def test_line_that_tells_the_separator_is_no_header(first: str, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text(f"{first}a,b;n\n1;2\n", newline="")
+    table = read_file(str(tmp_path / "sheet.csv"))
+    assert table.frame is not None
+    assert (table.frame.to_dicts(), table.separator) == ([{"a,b": "1", "n": "2"}], ";")
+
+
 def test_durations_are_read_as_seconds(tmp_path: Path) -> None:
     waits = pl.Series("waited", [90_500, None, -1000], dtype=pl.Duration("ms"))
     pl.DataFrame([waits]).write_parquet(tmp_path / "waits.parquet")

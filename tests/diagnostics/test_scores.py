@@ -23,6 +23,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
     recalls = [own.recall.adapted for own in scores.classes]
     np.testing.assert_allclose(recalls, recall_score(TRUTH, AFTER, average=None))
     assert [own.labelled for own in scores.classes] == confusion_matrix(TRUTH, AFTER).tolist()
+    assert [own.labelled_by_source for own in scores.classes] == confusion_matrix(TRUTH, BEFORE).tolist()
     assert scores.lost == (np.mean(AFTER == TRUTH) < np.mean(BEFORE == TRUTH))
 
 
@@ -49,3 +50,12 @@ def test_true_labels_may_contradict_the_verdict() -> None:
     assert contradiction("source", right) == contradiction("unsure", right) == contradiction("adapted", None) == ""
     wrong = score_labels(np.array(["a", "a"]), np.array(["a", "b"]), np.array(["a", "b"]), CLASSES)
     assert "the adapted ones are better" in contradiction("source", wrong)
+
+
+def test_gains_at_the_cost_of_a_rare_class_are_told() -> None:
+    truth, before = np.repeat(["a", "b"], [90, 10]), np.array(["a"] * 70 + ["b"] * 30)
+    scores = score_labels(before, np.repeat(["a"], 100), truth, ["a", "b"])
+    told = contradiction("adapted", scores)
+    assert "the mean recall of the classes is 50.0 %, and 88.9 % by the source alone" in told
+    assert contradiction("unsure", scores) == ""
+    assert contradiction("adapted", score_labels(before, truth, truth, ["a", "b"])) == ""

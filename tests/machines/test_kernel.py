@@ -178,6 +178,7 @@ def test_symmetry_check_covers_all_blocks(
 ) -> None:
     gram = rbf_kernel(np.random.default_rng(0).normal(size=(100, 2)))
     monkeypatch.setattr(_similarities, "BLOCK", 32)
-    assert _similarities._finite_and_symmetric(gram)
+    assert _similarities._is_finite(gram)
+    assert _similarities._is_symmetric(gram)
     gram[place] = value
-    assert not _similarities._finite_and_symmetric(gram)
+    assert not (_similarities._is_finite(gram) and _similarities._is_symmetric(gram))

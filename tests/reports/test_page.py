@@ -91,7 +91,11 @@ def test_page_opens_without_errors_or_requests(
     assert seen.complaints == []
     assert seen.requests == [(tmp_path / "page.html").as_uri()]
     # No horizontal overflow: the page is as wide as its window.
+    seen.page.evaluate("document.querySelectorAll('details').forEach(own => { own.open = true; })")
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
+    # Nor inside the page: no column has to be scrolled to.
+    tables = "[...document.querySelectorAll('.wide')].filter(own => own.scrollWidth > own.clientWidth).length"
+    assert seen.page.evaluate(tables) == 0
     back = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert back == ("rgb(246, 247, 249)" if scheme == "light" else "rgb(16, 20, 26)")
 

@@ -28,5 +28,5 @@ def test_missing_jdk_raises_install_hint() -> None:
     pytest.importorskip("pyspark", reason='needs pyspark: pip install "adrem[spark]"')
     environment = {name: value for name, value in os.environ.items() if name not in ("PATH", "JAVA_HOME")}
     result = run("import adrem.spark", PATH="", **environment)
-    assert "RuntimeError: adrem.spark" in result.stderr
+    assert "SparkError: adrem.spark" in result.stderr
     assert "install a JDK 17" in result.stderr

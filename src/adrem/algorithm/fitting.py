@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fi
     from adrem.machines import Solution, Work
     from adrem.machines.linear import LinearHead
 
+MOST_LISTED = 5  # classes in a warning
+
 
 @dataclass(frozen=True)
 class FitSettings:
@@ -176,7 +178,9 @@ def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
     lost = Counter(c for member in fit.members for c in member.lost)
     if lost:
         n_members = len(fit.members)
-        named = ", ".join(f"{classes[c]!r} (in {n} of {n_members} members)" for c, n in sorted(lost.items()))
+        listed = [f"{classes[c]!r} (in {n} of {n_members} members)" for c, n in sorted(lost.items())]
+        more = f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
+        named = ", ".join(listed[:MOST_LISTED]) + more
         balanced = settings.options.sampling == "balanced"
         advice = "If the target has few or no such rows, set {class_prior}; otherwise check" if balanced else "Check"
         text = f"At some iteration no target row was labelled with class {{named}}. {advice} the labels with care."

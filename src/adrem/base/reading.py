@@ -15,11 +15,13 @@ from sklearn.utils.validation import _check_sample_weight, assert_all_finite, co
 from adrem.base.entries import canonical, check_indices
 from adrem.exceptions import AmbiguousLabelsWarning, InvalidDataError
 from adrem.runtime.notices import warn_user
+from adrem.runtime.text import without_middle
 from adrem.types import Matrix
 
 MASK = -1
 TYPES = (np.float64, np.float32, np.float16)
 LARGEST_WEIGHT = 1e250
+MOST_LETTERS = 100  # of an error that holds a cell
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
@@ -31,8 +33,9 @@ def read_table(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
+        said = without_middle(str(error), MOST_LETTERS)
         raise InvalidDataError(
-            f"X has columns of strings: {error}. `adrem adapt` and adrem.columns turn columns of two files into "
+            f"X has columns of strings: {said}. `adrem adapt` and adrem.columns turn columns of two files into "
             "numbers. In Python, use a ColumnTransformer of scikit-learn, fitted to the rows of both domains: "
             "OneHotEncoder for categories, CountVectorizer for texts."
         ) from error

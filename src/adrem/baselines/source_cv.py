@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +13,12 @@ from adrem.base.constraints import common
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
-from adrem.baselines.trees import MAX_BOOSTED, Trees, fit_trees, restore_trees
 from adrem.exceptions import InvalidDataError
 from adrem.runtime.seeds import integer_seed
 from adrem.types import Matrix
+
+if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
+    from adrem.machines.trees import Trees
 
 LOGISTIC, TFIDF = "logistic regression", "logistic regression on tf-idf"
 BOOSTING = "gradient boosting"
@@ -172,6 +174,8 @@ class SourceOnlyCV(Baseline):
         return None, {} if self.trees_ is None else self.trees_.arrays()
 
     def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
+        from adrem.machines.trees import restore_trees
+
         is_grown = self.chosen_ in TREES
         if values is not None or self.chosen_ not in NAMES or is_grown != bool(arrays):
             raise InvalidDataError("The classifier is none of the candidates.")
@@ -182,6 +186,7 @@ class SourceOnlyCV(Baseline):
 def _boosted(domains: Domains, seed: int) -> dict[str, tuple[float, Trees]]:
     """Return boosted trees with their cross-validated accuracy; none for sparse or wide rows."""
     from adrem.machines.regularization import make_folds
+    from adrem.machines.trees import MAX_BOOSTED, Trees, fit_trees
 
     rows, labels, weights = domains.X_source, domains.labels, domains.weights
     if sp.issparse(rows) or rows.shape[1] * len(domains.classes) > MAX_BOOSTED:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli.judging import wants_estimate
+from adrem.cli.judging import plain_estimate, wants_estimate
 from adrem.cli.models import PRIORS, make_model, priors_by_label
 from adrem.cli.outputs import (
     AsJson,
@@ -28,7 +28,7 @@ from adrem.cli.outputs import (
     tell_summary,
     write_labels,
 )
-from adrem.cli.pages import check_pages, make_file_page
+from adrem.cli.pages import baseline_text, check_pages, make_file_page
 from adrem.cli.parameters import verdict_with_options, warning_with_options, with_options
 from adrem.cli.places import read_places
 from adrem.cli.shared import names_in, say, say_wrapped, stage
@@ -140,11 +140,11 @@ def adapt(
     from adrem import __version__
     from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
-    from adrem.columns.labelling import adapt_pair, label_rows
+    from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
 
     with stage(f"Reading {' and '.join(wanted.files)}"):
-        sources, both = wanted.read(header=not no_header)
+        sources, both = wanted.read(header=not no_header, label=label)
         beside = columns_beside(both[1], identifier, keep)
         pair = make_pair(
             *both,
@@ -157,20 +157,21 @@ def adapt(
             left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
         )
     estimated = wants_estimate(pair, estimate, report is not None)
-    _tell(pair, sources, both[1])
+    notes = _tell(pair, sources, both[1])
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
     if prior not in (None, *PRIORS):
         model.set_params(class_prior=priors_by_label(model.class_prior, pair.y_source))
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
-    labels = label_rows(bundle, pair.X_target)
-    classes = bundle.model.classes_
+    labels = label_pair(bundle, pair, examined)
     summary = {
-        **summarize(labels, pair.truth, classes.tolist(), adapted=classes[examined.after]),
+        **summarize(labels, pair.truth, bundle.model.classes_.tolist()),
         **choices,
         **_tell_baseline(bundle),
         **_judge(examined, estimated),
+        "notes": notes,
+        "warnings": warned,
     }
     summary["contradicted"] = contradiction(examined.verdict.choice, examined.score(pair.truth))
     page = None
@@ -185,6 +186,7 @@ def adapt(
                 command=_command(),
                 warned=warned,
                 samples=not no_samples,
+                saved=save is not None,
             )
     # Files are written only once everything is computed.
     if page is not None and report is not None:
@@ -196,8 +198,8 @@ def adapt(
     tell_summary(summary, {**places, **about}, as_json)
 
 
-def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:
-    """Print what was read."""
+def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> list[str]:
+    """Print what was read, and return the notes on it."""
     if len(sources) == 1:
         say(f"Source {sources[0].name}: {len(pair.y_source)} labelled rows.")
     else:
@@ -205,8 +207,10 @@ def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> None:
     if pair.source_sizes:
         say(f"Rows of each source: {', '.join(map(str, pair.source_sizes))}.")
     say(f"Target {target.name}: {target.n_rows} rows.")
-    for note in pair.notes:
-        say_wrapped(f"- {with_options(note)}")
+    notes = [with_options(note) for note in pair.notes]
+    for note in notes:
+        say_wrapped(f"- {note}")
+    return notes
 
 
 def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
@@ -217,16 +221,14 @@ def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dic
     return found if len(sources) == 1 else {**found, "sources": [origin(table) for table in sources]}
 
 
-def _judge(examined: Examination, estimate: bool) -> dict[str, Any]:
-    """Return the verdict and, if requested, the estimated accuracy."""
-    from adrem.diagnostics.accuracy import estimate_examined
-
+def _judge(examined: Examination, estimate: list[str] | None) -> dict[str, Any]:
+    """Return the verdict and the estimated accuracy, or the reasons why there is none; no estimate for None."""
     with stage("Judging the labels"):
         verdict = verdict_with_options(examined.verdict)
     found: dict[str, Any] = {"verdict": {**asdict(verdict), "sentence": verdict.sentence}}
-    if estimate:
+    if estimate is not None:
         with stage("Estimating the accuracy"):
-            found["estimated_accuracy"] = asdict(estimate_examined(examined, labels=examined.chosen))
+            found["estimated_accuracy"] = plain_estimate(examined, estimate)
     return found
 
 
@@ -252,9 +254,7 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
 def _tell_baseline(bundle: Bundle) -> dict[str, Any]:
     """Print and return which classifier of the source the labels are compared with, and whose labels are written."""
     baseline = bundle.baseline
-    accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
-    at_home = "" if accuracy is None else f", held-out accuracy {accuracy:.2f}"
-    say_wrapped(f"- source only: {baseline.chosen_}{at_home}")
+    say_wrapped(f"- source only: {baseline_text(baseline)}")
     handed_out = "source" if bundle.model is baseline else "adapted"
     return {"handed_out": handed_out, "baseline": {"chosen": baseline.chosen_, "cv_accuracy": baseline.cv_accuracy_}}
 

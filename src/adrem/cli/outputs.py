@@ -103,6 +103,8 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
 
     columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
     frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
+    if labels.adapted_label is not None:
+        frame = frame.with_columns(pl.Series("adapted_label", labels.adapted_label.tolist()))
     clash = [name for name in beside.columns if name in frame.columns]
     frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
     buffer = io.BytesIO()
@@ -121,14 +123,11 @@ def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
         file.write(buffer.getvalue())
 
 
-def summarize(labels: Labels, truth: Any, classes: list[Any], adapted: Any = None) -> dict[str, Any]:
-    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values.
-
-    `adapted` are the adapted labels; they are not those that are written where the source alone seems better.
-    """
+def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
+    """Return counts, the mean confidence and, if the truth is known, accuracies as plain values."""
     from adrem.diagnostics.scores import score_labels
 
-    adapted = labels.label if adapted is None else adapted
+    adapted = labels.label if labels.adapted_label is None else labels.adapted_label
     summary: dict[str, Any] = {
         "rows": len(labels.label),
         "classes": {
@@ -149,38 +148,48 @@ def summarize(labels: Labels, truth: Any, classes: list[Any], adapted: Any = Non
 
 
 def _tell_scores(summary: dict[str, Any]) -> None:
-    """Print the accuracies, the recall of each class and the confusions."""
+    """Print the accuracies and, of a few classes, the recalls and confusions."""
     scores = summary["scores"]
     if scores["unlabelled"]:
         say(f"{scores['unlabelled']} of the rows have no label for scoring: they count neither as right nor as wrong.")
     for title, name in (("Accuracy", "accuracy"), ("Balanced accuracy", "balanced_accuracy")):
         own = scores[name]
         say(f"{title}: {100 * own['adapted']:.1f} % adapted, {100 * own['source']:.1f} % by the source alone.")
-    classes = scores["classes"]
+    _tell_confusions(scores["classes"], by_source=summary.get("handed_out") == "source")
+
+
+def _tell_confusions(classes: list[dict[str, Any]], *, by_source: bool) -> None:
+    """Print the recall of each class, and how often the labels that are written take it for another."""
     width = min(max(5, *(len(own["label"]) for own in classes)), MAX_NAME)
     if len(classes) > MAX_CONFUSED or width + RECALL_WIDTH + len(classes) * (width + 1) > terminal_width():
         return
     names = [without_middle(own["label"], width) for own in classes]
-    say(f"\n{'truth':<{width}} {'rows':>6} {'recall, source':>15} {'adapted':>8}  adapted as")
+    whose, counted = ("source", "labelled_by_source") if by_source else ("adapted", "labelled")
+    say(f"\n{'truth':<{width}} {'rows':>6} {'recall, source':>15} {'adapted':>8}  {whose} as")
     say(f"{'':<{width + RECALL_WIDTH}}{' '.join(f'{name:>{width}}' for name in names)}")
     for name, own in zip(names, classes, strict=True):
         recall = [f"{100 * share:.1f} %" if share is not None else "" for share in own["recall"].values()]
-        counts = " ".join(f"{count:>{width}}" for count in own["labelled"])
+        counts = " ".join(f"{count:>{width}}" for count in own[counted])
         say(f"{name:<{width}} {own['rows']:>6} {recall[0]:>15} {recall[1]:>8}  {counts}")
 
 
-def _tell_verdict(summary: dict[str, Any]) -> None:
+def _tell_verdict(summary: dict[str, Any], saved: bool) -> None:
     """Print the verdict with its reasons, and what is to be said of labels for scoring."""
     if "unknown_labels" in summary:
         unknown = summary["unknown_labels"]
         say_wrapped(
-            f"! {unknown['rows']} of the labels for scoring are not in the source: {', '.join(unknown['labels'])}"
+            f"! {unknown['rows']} of the labels for scoring are not in the source, and count as wrong: "
+            f"{', '.join(unknown['labels'])}. Labels of the source: {', '.join([*summary['classes']][:MAX_NAMES])}"
         )
     if "verdict" in summary:
         lines = [f"Verdict: {summary['verdict']['choice']}. {summary['verdict']['sentence']}"]
         if summary["verdict"]["choice"] == "source":
+            model = ", and the model that is saved," if saved else ""
             chosen = summary["baseline"]["chosen"]
-            lines = [f"{lines[0]} The labels that are written, and the model that is saved, are its own ({chosen})."]
+            lines[0] += (
+                f" The labels that are written{model} are those of the source alone ({chosen}). The adapted labels are "
+                "in the column 'adapted_label'."
+            )
         if summary.get("contradicted"):
             lines.append(f"! {summary['contradicted']}")
         for line in [*lines, *(f"- {reason}" for reason in summary["verdict"]["reasons"])]:
@@ -211,7 +220,7 @@ def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) 
         _tell_scores(summary)
     if "estimated_accuracy" in summary:
         _tell_estimate(summary["estimated_accuracy"])
-    _tell_verdict(summary)
+    _tell_verdict(summary, about.get("saved") is not None)
     for title, name in (("Labels", "output"), ("Model", "saved"), ("Page", "report")):
         if about.get(name) not in (None, STANDARD):
             say(f"{title}: {about[name]}")

@@ -11,6 +11,7 @@ from adrem.cli.parameters import verdict_with_options, with_options
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
     from adrem.columns.pair import Pair
+    from adrem.diagnostics.contributions import ClassFeatures
     from adrem.diagnostics.diagnosis import Examination
     from adrem.reports import Report
 
@@ -31,6 +32,7 @@ def make_file_page(
     command: str,
     warned: list[str],
     samples: bool = True,
+    saved: bool = False,
 ) -> Report:
     """Return the report about two files; without `samples`, it has no single row of them."""
     from pathlib import Path
@@ -52,6 +54,7 @@ def make_file_page(
         source_places=None if pair.source_places is None else pair.source_places.tolist(),
         command=command,
         facts={
+            "source only": baseline_text(bundle.baseline),
             "seed": origin["seed"],
             "C": f"{model.C_:g}",
             "parameters": parameters(model),
@@ -61,6 +64,7 @@ def make_file_page(
         scores=examined.score(pair.truth),
         estimate=summary.get("estimated_accuracy"),
         handed_out=summary["handed_out"],
+        saved=saved,
         baseline=bundle.baseline.chosen_,
         samples=samples,
         warnings=warned,
@@ -70,7 +74,26 @@ def make_file_page(
         "target": model.classes_[examined.after].tolist(),
     }
     diagnosis = examined.diagnosis()
-    return make_page(replace(diagnosis, verdict=verdict_with_options(diagnosis.verdict)), labels, about)
+    shown = replace(
+        diagnosis,
+        verdict=verdict_with_options(diagnosis.verdict),
+        class_features=[_without_constant(own) for own in diagnosis.class_features],
+    )
+    return make_page(shown, labels, about)
+
+
+def _without_constant(features: ClassFeatures) -> ClassFeatures:
+    """Return the features of a class without the constant, which is no column."""
+    from adrem.columns.recipe import CONSTANT
+
+    sides = {"source": features.source, "adapted": features.adapted, "gained": features.gained}
+    return replace(features, **{name: [own for own in side if own != CONSTANT] for name, side in sides.items()})
+
+
+def baseline_text(baseline: Any) -> str:
+    """Return which classifier of the source was chosen, and how good it is on held-out rows."""
+    accuracy = baseline.cv_accuracy_.get(baseline.chosen_)
+    return baseline.chosen_ if accuracy is None else f"{baseline.chosen_}, held-out accuracy {accuracy:.2f}"
 
 
 def parameters(model: Any) -> str:

@@ -28,13 +28,13 @@ class Places:
         """All files."""
         return (*self.sources, *([] if self.target is None else [self.target]))
 
-    def read(self, *, header: bool) -> tuple[list[FileTable], tuple[FileTable, FileTable]]:
+    def read(self, *, header: bool, label: str | None = None) -> tuple[list[FileTable], tuple[FileTable, FileTable]]:
         """Return the table of each source, and the pair of all sources and the target."""
         from adrem.columns import read_file
         from adrem.columns.sources import by_column, join_sources, split_target
 
         sources = [read_file(path, header=header) for path in self.sources]
-        joined = join_sources(sources)
+        joined = join_sources(sources, label)
         if self.target is None:
             return sources, split_target(joined, self.domain or "", self.value or "")
         if self.domain is not None:
@@ -46,6 +46,11 @@ def read_places(files: list[str], target: str | None, domain: str | None) -> Pla
     """Return the sources and the target that were named."""
     if target is None and len(files) < 2:
         raise typer.BadParameter("Name a file to label after those with labels, or with --target.", param_hint="TARGET")
+    if target is not None and domain is None and target != STANDARD and not Path(target).exists():
+        raise typer.BadParameter(
+            f"There is no file {target}. If it is a domain in a column, name the column with --domain.",
+            param_hint="--target",
+        )
     if target is None:
         places = Places(files[:-1], files[-1], domain)
     elif domain is not None and target != STANDARD and not Path(target).exists():

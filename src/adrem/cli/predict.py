@@ -13,6 +13,7 @@ from adrem.cli import outputs
 from adrem.cli.shared import say_wrapped, stage, terminal_width
 
 if TYPE_CHECKING:
+    from adrem.columns.bundle import Bundle
     from adrem.columns.recipe import ColumnFindings
 
 Model = Annotated[Path, typer.Argument(help="Model file written by `adrem adapt --save`.")]
@@ -39,7 +40,7 @@ def predict(
     from adrem.columns import read_file
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import as_labels, select
+    from adrem.columns.pair import labels_for_scoring, select
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
@@ -47,15 +48,15 @@ def predict(
         beside = outputs.columns_beside(table, identifier, keep)
         truth = table.labels
         if target_label is not None and table.frame is not None:
-            truth = as_labels(select(table, [target_label], "target_label")[target_label])
+            given = select(table, [target_label], "target_label")[target_label]
+            truth = labels_for_scoring(given, bundle.model.classes_)
         rows, report = make_rows(bundle, table)
     _tell_columns(report, table.name, (*beside.columns, target_label, bundle.about.get("label")))
     labels = label_rows(bundle, rows)
     outputs.write_labels(labels, beside, output)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
     summary = outputs.summarize(labels, truth, bundle.model.classes_.tolist())
-    if bundle.model is bundle.baseline:
-        say_wrapped("- the model is the classifier of the source alone: all labels are its own")
+    if _tell_if_source(bundle):
         summary["handed_out"] = "source"
     outputs.tell_summary(summary, about, as_json)
 
@@ -94,10 +95,12 @@ def explain(
     from adrem.columns.explanation import explain as explain_bundle
 
     _check_model(model)
-    found = explain_bundle(load_bundle(model), top)
+    bundle = load_bundle(model)
+    found = explain_bundle(bundle, top)
     if as_json:
         typer.echo(json.dumps([asdict(own) for own in found]))
         return
+    _tell_if_source(bundle)
     for own in found:
         typer.echo(f"{own.label}")
         for title, features in (
@@ -108,9 +111,22 @@ def explain(
             text = f"  {title}: {', '.join(features) or 'nothing'}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
         if own.columns:
-            effects = (f"{e.column} {e.per_deviation:+.2g} for {e.deviation:.3g} more" for e in own.columns)
+            effects = (f"{e.column} {e.per_deviation:+.2g} for {_plainly(e.deviation)} more" for e in own.columns)
             text = f"  columns in their own units: {', '.join(effects)}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+
+
+def _plainly(number: float) -> str:
+    """Return a number with three digits, and a large one as a whole number."""
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def _tell_if_source(bundle: Bundle) -> bool:
+    """Print and return whether the model is the classifier of the source alone."""
+    is_source = bundle.model is bundle.baseline
+    if is_source:
+        say_wrapped("- the model is the classifier of the source alone, because adapting seemed to make labels worse")
+    return is_source
 
 
 def _check_model(model: Path) -> None:

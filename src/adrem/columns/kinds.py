@@ -36,7 +36,7 @@ IDENTIFIER = re.compile(r"(?:^|[_\-\s.])(?i:id|uuid|guid|key|index|nr|no|number)
 # Of more than this many categories, only those are kept that are in both files and in at least so many rows.
 MANY_VALUES, LEAST_ROWS = 40, 5
 # Amounts with a unit, or numbers in another notation.
-AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[A-Z]{3})?\s*$"
+AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[\p{L}°µ]{1,4}[²³]?)?\s*$"
 NUMBER_HINT = "; if they are numbers, write them as 1234.5"
 SAMPLE = 10_000
 MOST_STRAYS = 3  # strings among numbers that are listed
@@ -70,9 +70,8 @@ class Wishes:
         for parameter, names in (("text", self.text), ("numeric", self.numeric), ("categorical", self.categorical)):
             for name in names:
                 if name not in shared:
-                    raise ParameterError(
-                        f"Column {name!r} is not in both files. {describe_columns(shared, name)}", parameter
-                    )
+                    described = describe_columns(shared, name, "Columns of both")
+                    raise ParameterError(f"Column {name!r} is not in both files. {described}", parameter)
                 if name in seen:
                     raise ParameterError(f"Column {name!r} is named as two kinds: choose one.", parameter)
             seen |= {*names}

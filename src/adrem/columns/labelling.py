@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +27,15 @@ MAX_SHOWN = 6  # columns shown for a row without text
 
 @dataclass(frozen=True)
 class Labels:
-    """The label of every row, its confidence, and the label by the classifier of the source alone."""
+    """The label of every row, its confidence, and the label by the classifier of the source alone.
+
+    `adapted_label` is the adapted label where the others are those of the source, None otherwise.
+    """
 
     label: NDArray[Any]
     confidence: NDArray[np.float64]
     source_label: NDArray[Any]
+    adapted_label: NDArray[Any] | None = None
 
     @property
     def changed(self) -> NDArray[np.bool_]:
@@ -61,6 +65,14 @@ def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
     """Label rows that were made and scaled for the model."""
     model: DomainClassifier = bundle.model
     return Labels(model.predict(rows), model.confidence_rows(rows), bundle.baseline.predict(rows))
+
+
+def label_pair(bundle: Bundle, pair: Pair, examined: Examination) -> Labels:
+    """Label the target of a pair, with the adapted labels beside those of the source if these are preferred."""
+    labels = label_rows(bundle, pair.X_target)
+    if bundle.model is not bundle.baseline:
+        return labels
+    return replace(labels, adapted_label=examined.model.classes_[examined.after])
 
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]:

@@ -18,12 +18,12 @@ def some_names(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_NAMES])) + more
 
 
-def describe_columns(names: Sequence[str], wanted: str = "") -> str:
+def describe_columns(names: Sequence[str], wanted: str = "", title: str = "Its columns") -> str:
     """Return the columns that the user may have meant, the most similar first, and some of all."""
     close = get_close_matches(plain_name(wanted), [*map(plain_name, names)], MOST_CLOSE) if wanted else []
     meant = [name for own in dict.fromkeys(close) for name in names if plain_name(name) == own]
     first = f"Did you mean {' or '.join(map(repr, meant))}? " if meant else ""
-    return f"{first}Its columns: {some_names(names)}."
+    return f"{first}{title}: {some_names(names)}."
 
 
 def plain_name(name: str) -> str:

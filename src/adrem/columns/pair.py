@@ -189,7 +189,7 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
     if target.labels is not None:
         notes.append(f"the labels of {target.name} are used only for scoring")
-    return Pair(scaled[0], source.labels, scaled[1], target.labels, None, scaler.scale_, notes)
+    return Pair(scaled[0], source.labels, scaled[1], target.labels, None, scaler.scale_, notes, sources=source.sources)
 
 
 def _pair_of_columns(
@@ -212,7 +212,7 @@ def _pair_of_columns(
     columns = leave_out_suspects(columns, *clean, y, (source.name, target.name), {*wishes.kinds})
     check_learnt(columns.shared, *clean)
     recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes)
-    truth = None if target_label is None else as_labels(other[target_label])
+    truth = None if target_label is None else labels_for_scoring(other[target_label], y)
     notes = _notes_on_labels(source, y) + _notes_on_truth(target, other, label, target_label)
     words = {name: missing_words([frame[name], other[name]]) for name in recipe.columns if name not in recipe.terms}
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {}, words)
@@ -235,9 +235,8 @@ def _check_names(
     names = {*_columns(source), *_columns(target)}
     for name in wishes.left_out:
         if name not in names:
-            raise ParameterError(
-                f"Neither file has a column {name!r}. {describe_columns(_columns(source), name)}", "left_out"
-            )
+            described = describe_columns(_columns(source), name, f"Columns of {source.name}")
+            raise ParameterError(f"Neither file has a column {name!r}. {described}", "left_out")
     return {label, *([target_label] if target_label else [])}
 
 
@@ -287,6 +286,13 @@ def as_labels(column: Series) -> NDArray[Any]:
 
     whole = column.dtype.is_integer() or column.dtype == pl.Boolean
     return column.to_numpy() if whole else column.cast(pl.String).str.strip_chars().to_numpy().astype(object)
+
+
+def labels_for_scoring(column: Series, known: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as `as_labels` does, without the words that mean missing and are no known label."""
+    labels = as_labels(column)
+    blank = np.isin(labels.astype(str), [*({*MISSING} - {*map(str, known.tolist())})])
+    return np.where(blank, "", labels.astype(object)) if blank.any() else labels
 
 
 def _problem_of_labels(labels: NDArray[Any]) -> str | None:

@@ -3,30 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from adrem.columns.names import describe_columns, some_names
+from adrem.columns.pair import select
 from adrem.columns.reading import FileTable
 from adrem.columns.values import as_strings
 from adrem.exceptions import InvalidDataError, ParameterError
+from adrem.machines.tables import stack
 
 
-def join_sources(tables: Sequence[FileTable]) -> FileTable:
-    """Return the rows of several tables as one, with the source of each row. Columns are matched by name."""
-    import polars as pl
+def join_sources(tables: Sequence[FileTable], label: str | None = None) -> FileTable:
+    """Return the rows of several tables as one, with the source of each row. Columns are matched by name.
 
+    Each table needs the column `label`, if it is given.
+    """
     if len(tables) == 1:
         return tables[0]
-    frames = [table.frame for table in tables if table.frame is not None]
-    if len(frames) < len(tables):
-        bare = next(table.name for table in tables if table.frame is None)
-        raise InvalidDataError(f"{bare} has rows of numbers: several sources need files with named columns.")
-    name = ", ".join(Path(table.name).name for table in tables)
+    bare = [table.name for table in tables if table.frame is None]
+    if bare and len(bare) < len(tables):
+        named = next(table.name for table in tables if table.frame is not None)
+        raise InvalidDataError(f"{named} has columns and {bare[0]} has rows of numbers: all files need the same form.")
+    name, checksum = ", ".join(Path(own.name).name for own in tables), ", ".join(own.checksum for own in tables)
     sources = np.repeat(np.arange(len(tables)), [table.n_rows for table in tables])
-    joined = pl.concat(frames, how="diagonal_relaxed")
-    return FileTable(name, ", ".join(table.checksum for table in tables), frame=joined, sources=sources)
+    joined = _join_rows(tables) if bare else _join_columns(tables, label)
+    return replace(joined, name=name, checksum=checksum, sources=sources)
+
+
+def _join_columns(tables: Sequence[FileTable], label: str | None) -> FileTable:
+    import polars as pl
+
+    for table in tables:
+        select(table, [] if label is None else [label], "label")
+    frames = [table.frame for table in tables if table.frame is not None]
+    return FileTable("", "", frame=pl.concat(frames, how="diagonal_relaxed"))
+
+
+def _join_rows(tables: Sequence[FileTable]) -> FileTable:
+    """Return the rows and labels of files of numbers; those of svmlight files get as many columns as the widest."""
+    labels = [table.labels for table in tables if table.labels is not None]
+    rows = [table.rows for table in tables if table.rows is not None]
+    if len(labels) < len(tables):
+        raise InvalidDataError(f"{next(t.name for t in tables if t.labels is None)} has no labels.")
+    width = max(own.shape[1] for own in rows)
+    for k, own in enumerate(rows):
+        if sp.issparse(own):
+            rows[k] = own.copy()
+            rows[k].resize(own.shape[0], width)
+        elif own.shape[1] < width:
+            raise InvalidDataError(f"{tables[k].name} has {own.shape[1]} features, and not {width} as another source.")
+    return FileTable("", "", rows=stack(rows), labels=np.concatenate(labels))
 
 
 def by_column(table: FileTable, column: str) -> FileTable:

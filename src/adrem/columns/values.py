@@ -17,6 +17,8 @@ MISSING = [
 # Numbers with a decimal comma, and with commas between thousands, that can be nothing else.
 DECIMAL_COMMA = r"^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+)$"
 THOUSANDS = r"^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$"
+SPACES = r"[\s'\u{2019}]"  # marks of thousands that can be nothing else
+SPACED = rf"^[+-]?\d{{1,3}}(?:{SPACES}\d{{3}})+(?:[.,]\d+)?$"
 WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number, written with a decimal point
 TRUE, FALSE = r"(?i)^true$", r"(?i)^false$"  # the numbers 1 and 0
 
@@ -80,7 +82,13 @@ def as_numbers(series: Series) -> Series:
 def _written_plainly(strings: Series) -> Series:
     """Return truth values as 1 and 0, and numbers with decimal points and without marks of thousands."""
     truth = strings.str.replace(TRUE, "1").str.replace(FALSE, "0")
-    return _with_points(truth)
+    return _with_points(_without_spaces(truth))
+
+
+def _without_spaces(strings: Series) -> Series:
+    """Return numbers without the spaces and apostrophes between their thousands."""
+    spaced = strings.str.contains(SPACED).fill_null(False)
+    return strings.zip_with(~spaced, strings.str.replace_all(SPACES, "")) if spaced.any() else strings
 
 
 def _with_points(strings: Series) -> Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,8 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
     own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
 
-    def fit(kind: Kind, prior: Array) -> Seat:
-        return _fit(kind, domains, prior, settings, own_seeds[kind.name])
+    def fit(kind: Kind, prior: Array, least: float = 0.0) -> Seat:
+        return _fit(kind, domains, prior, settings, own_seeds[kind.name], least)
 
     equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
@@ -54,7 +55,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
         if kind.name not in seats:
-            seats[kind.name] = fit(kind, assumed.prior)
+            seats[kind.name] = fit(kind, assumed.prior, _least_accuracy(seats.values(), domains))
     competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
     model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
@@ -66,10 +67,12 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
         model.temperature_ = 1.0
 
 
-def _fit(kind: Kind, domains: Domains, prior: Array, settings: Settings, seed: np.random.SeedSequence) -> Seat:
+def _fit(
+    kind: Kind, domains: Domains, prior: Array, settings: Settings, seed: np.random.SeedSequence, least: float
+) -> Seat:
     if isinstance(kind, Given):
         return fit_given(kind, domains, seed)
-    return fit_seat(kind, domains, prior, settings, seed)
+    return fit_seat(kind, domains, prior, settings, seed, least)
 
 
 def _of_rows_as_given(seats: dict[str, Seat]) -> dict[str, Seat]:
@@ -114,16 +117,25 @@ def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[s
 
 def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[str, str]]:
     """Return the fitted kinds that are accurate enough, and why the others are left out."""
-    accuracies = np.array([seat.home_accuracy for seat in seats])
-    if np.isnan(accuracies).any():  # a class with fewer rows than folds
-        return seats, {}
-    best, n_classes = accuracies.max(), len(domains.classes)
-    rarest = np.bincount(domains.labels[domains.weights > 0]).min()
-    error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
-    least = best - max(LARGEST_GAP, STANDARD_ERRORS * error)
+    least, best = _least_accuracy(seats, domains), _best_accuracy(seats)
     reason = "held-out accuracy {:.2f}, the best kind {:.2f}"
     lost = {seat.name: reason.format(seat.home_accuracy, best) for seat in seats if seat.home_accuracy < least}
     return [seat for seat in seats if seat.name not in lost], lost
+
+
+def _least_accuracy(seats: Iterable[Seat], domains: Domains) -> float:
+    """Return the least accuracy that is enough beside the best of these kinds."""
+    best = _best_accuracy(seats)
+    if not best > 0.0:  # there is none yet, or a class has fewer rows than folds
+        return 0.0
+    n_classes, rarest = len(domains.classes), np.bincount(domains.labels[domains.weights > 0]).min()
+    error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
+    return best - max(LARGEST_GAP, STANDARD_ERRORS * float(error))
+
+
+def _best_accuracy(seats: Iterable[Seat]) -> float:
+    """Return the accuracy of the best kind, zero without kinds, NaN if a class has fewer rows than folds."""
+    return float(np.max([0.0, *(seat.home_accuracy for seat in seats)]))
 
 
 def _keep_assumptions(model: Any, assumed: Assumptions) -> None:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from adrem.baselines.trees import MAX_BOOSTED
 from adrem.committee import views
 from adrem.committee.views import Viewed
 from adrem.machines.discriminant_head import DiscriminantHead
 from adrem.machines.linear import LinearHead
 from adrem.machines.tables import squared_norms
+from adrem.machines.trees import MAX_BOOSTED
 from adrem.types import Matrix
 
 Classifier = Literal["hinge", "log_loss", "rbf", "discriminant", "logistic", "boosting", "given"]

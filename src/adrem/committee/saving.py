@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.baselines.trees import POSITIONS, Trees, are_trees
 from adrem.committee.given import GivenVoter, with_names
 from adrem.committee.seats import Seat
 from adrem.committee.views import View
 from adrem.committee.voters import VOTERS, Voter
 from adrem.exceptions import InvalidDataError, InvalidTypeError
+from adrem.machines.trees import POSITIONS, Trees, are_trees
 
 Arrays = dict[str, NDArray[Any]]
 VIEW_ARRAYS = ("shift", "factor", "center")

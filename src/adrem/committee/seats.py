@@ -15,7 +15,6 @@ from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.base.validation import Domains
-from adrem.baselines.trees import fit_trees
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components
 from adrem.committee.voters import (
@@ -31,12 +30,17 @@ from adrem.committee.voters import (
     votes_of,
 )
 from adrem.machines.regularization import N_FOLDS, make_folds
+from adrem.machines.trees import fit_trees
 from adrem.runtime.progress import Ticker
 from adrem.runtime.seeds import as_integer
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from adrem.machines import Kernel, Solution
+
+# Where the least accuracy is above this, it can only rise with the accuracy of the best kind, so that a kind below it
+# will not vote.
+SURELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -76,9 +80,14 @@ class Settings:
 
 
 def fit_seat(
-    kind: Kind, domains: Domains, prior: NDArray[np.float64], settings: Settings, seed: np.random.SeedSequence
+    kind: Kind,
+    domains: Domains,
+    prior: NDArray[np.float64],
+    settings: Settings,
+    seed: np.random.SeedSequence,
+    least: float = 0.0,
 ) -> Seat:
-    """Fit a kind to two domains."""
+    """Fit a kind to two domains; one whose accuracy on held-out source rows is below `least` is not adapted."""
     viewed = kind.view(domains.X_source, domains.X_target)
     if kind.classifier == "boosting":
         return _fit_boosting(kind, domains, viewed, seed)
@@ -96,6 +105,8 @@ def fit_seat(
     task = Task(rows, prior, None, _mixing(kind, domains, settings.head["device"]))
     with task.machine.guard():
         held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
+        if least >= SURELY and home_accuracy < least:
+            return Seat(kind.name, viewed.view, Voter(), home_accuracy, held_out)
         members = _train(kind, task, rows.train_source(), settings, member_seeds)
     voter = _voter(kind, task, members, reduced)
     history = [{"kind": kind.name, "member": m, **entry} for m, own in enumerate(members) for entry in own.history]

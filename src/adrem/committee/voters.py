@@ -12,8 +12,8 @@ from scipy.special import softmax
 
 from adrem.algorithm.voting import tally
 from adrem.base.scoring import member_scores, normalized_shares
-from adrem.baselines.trees import Trees
 from adrem.machines.discriminant import cosines
+from adrem.machines.trees import Trees
 from adrem.types import FloatArray, Matrix
 
 Shares = NDArray[np.float64]

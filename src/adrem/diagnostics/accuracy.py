@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 # The half-width of the interval, in standard deviations of the correctness of one row, is WIDTH times this much: the
 # distance of the source's labels from the assumed class shares, as a total variation, and a constant. docs/estimate.md
 # tells how both were chosen, and how the interval does on data sets that had no part in the choice.
-WIDTH, LEAST_DISTANCE = 0.9, 0.3
+WIDTH, LEAST_DISTANCE = 1.2, 0.3
 NORMAL_QUANTILE = 1.645  # of a two-sided 90 % interval, for the sampling error of the target rows
 FEW_ROWS = 20
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from adrem.diagnostics.evidence import BeforeAfter
 
 BLANK = ("", "nan", "None", "NaN", "NaT", "<NA>")
-# A smaller difference of two accuracies is no loss.
-LOSS = 1e-12
+# A smaller difference of two accuracies is no loss, and one of two balanced accuracies none worth a word.
+LOSS, CLEAR_LOSS = 1e-12, 0.02
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,15 @@ class ClassScore:
         Number of rows whose true label it is.
     recall : BeforeAfter
         The share of these rows that get the label, NaN without such a row.
-    labelled : list of int
-        Numbers of these rows by their adapted label, in the order of the classes.
+    labelled, labelled_by_source : list of int
+        Numbers of these rows by their adapted label, and by that of the source classifier, in the order of the classes.
     """
 
     label: str
     rows: int
     recall: BeforeAfter
     labelled: list[int]
+    labelled_by_source: list[int]
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,26 @@ def contradiction(choice: str, scores: Scores | None) -> str:
         return f"But by the true labels, the adapted ones are better: {adapted}, the source alone {source}."
     if scores.lost and choice == "adapted":
         return f"But by the true labels, the source alone is better: {source}, adapted {adapted}."
-    return ""
+    return _less_balanced(scores.balanced_accuracy) if choice == "adapted" else ""
+
+
+def _less_balanced(balanced: BeforeAfter) -> str:
+    """Return that rare classes are found less often, although more labels are right, "" if they are not."""
+    if balanced.gain > -CLEAR_LOSS:
+        return ""
+    adapted, source = (f"{100 * share:.1f} %" for share in (balanced.adapted, balanced.source))
+    return (
+        "But rare classes are found less often: by the true labels, the mean recall of the classes is "
+        f"{adapted}, and {source} by the source alone."
+    )
 
 
 def _class_score(name: str, names: list[str], old: NDArray[Any], new: NDArray[Any], right: NDArray[Any]) -> ClassScore:
     of_class = right == name
     n_rows = int(np.count_nonzero(of_class))
     recall = [float(np.mean(own[of_class] == name)) if n_rows else float("nan") for own in (old, new)]
-    return ClassScore(name, n_rows, BeforeAfter(*recall), [int(np.sum(new[of_class] == other)) for other in names])
+    by_source, adapted = ([int(np.sum(own[of_class] == other)) for other in names] for own in (old, new))
+    return ClassScore(name, n_rows, BeforeAfter(*recall), adapted, by_source)
 
 
 def _plain(label: Any) -> str:

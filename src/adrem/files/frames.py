@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +18,9 @@ from adrem.runtime.notices import NamingText
 
 if TYPE_CHECKING:
     from polars import DataFrame
+
+# The first line by which a spreadsheet program tells what separates the columns.
+SEPARATOR_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?sep=([,;|\t])\"?\r?\n", re.IGNORECASE)
 
 
 def read_csv(content: bytes, name: str) -> DataFrame:
@@ -64,6 +68,7 @@ def read_text(content: bytes, name: str, separator: str | None = None, *, header
     if b"\n" not in content:  # line ends of old Macs
         content = content.replace(b"\r", b"\n")
     separator = separator or separator_of(content)
+    content = SEPARATOR_LINE.sub(b"", content, count=1)
     if header:
         _check_header(content, name, separator)
     read = partial(_polars().read_csv, content, separator=separator, infer_schema=False, has_header=header)
@@ -78,6 +83,9 @@ def read_text(content: bytes, name: str, separator: str | None = None, *, header
 
 def separator_of(content: bytes) -> str:
     """Return what separates the columns of a text: a comma, semicolon, tab or bar."""
+    told = SEPARATOR_LINE.match(content)
+    if told:
+        return told[1].decode()
     first = content.replace(b"\r", b"\n").split(b"\n", 1)[0] if b"\n" not in content else content.split(b"\n", 1)[0]
     return max((",", ";", "\t", "|"), key=lambda mark: first.count(mark.encode()))
 
@@ -104,6 +112,15 @@ def _located(name: str, form: str, read: Callable[[], Any], locate: Callable[[],
 def _check_header(content: bytes, name: str, separator: str) -> None:
     names = next(csv.reader(_lines(content), delimiter=separator))
     twice = [column for column, count in Counter(names).items() if count > 1]
+    if "" in twice:
+        raise InvalidDataError(
+            NamingText(
+                "{name} has {count} columns without a name: name or delete them, and remove lines above the header. If "
+                "its first line is no header, use {header}.",
+                name=name,
+                count=names.count(""),
+            )
+        )
     if twice:
         raise InvalidDataError(
             NamingText(

@@ -50,7 +50,7 @@ class KernelMachine(GramMachine):
 
     def _make_gram(self) -> FloatArray:
         gram = similarities_of(self.kernel, self.table, self._order)
-        gram = np.ascontiguousarray(gram + self._constant, dtype=self.table.dtype)
+        gram = np.ascontiguousarray(gram + self._constant if self._constant else gram, dtype=self.table.dtype)
         self._shuffled_norms = np.diag(gram).astype(np.float64)
         return gram
 
@@ -73,16 +73,22 @@ def similarities_of(kernel: Kernel, table: Matrix, order: NDArray[np.intp]) -> F
     else:
         shuffled = table[order]
         gram = kernel(shuffled, shuffled)
-    if not _finite_and_symmetric(gram):
+    is_known = isinstance(kernel.function, str) and kernel.function != PRECOMPUTED  # then it is symmetric
+    if not (_is_finite(gram) and (is_known or _is_symmetric(gram))):
         raise InvalidDataError(NOT_SYMMETRIC)
     if np.diag(gram).min() < 0:
         raise InvalidDataError("The similarity of a row with itself is negative: this is not a kernel.")
     return gram
 
 
-def _finite_and_symmetric(gram: FloatArray) -> bool:
-    blocks = [slice(first, first + BLOCK) for first in range(0, len(gram), BLOCK)]
-    if not all(np.isfinite(gram[block]).all() for block in blocks):
-        return False
+def _is_finite(gram: FloatArray) -> bool:
+    return all(np.isfinite(gram[block]).all() for block in _blocks(gram))
+
+
+def _is_symmetric(gram: FloatArray) -> bool:
     atol = 1e-6 * max(gram.max(), -gram.min())
-    return all(np.allclose(gram[block], gram[:, block].T, rtol=1e-4, atol=atol) for block in blocks)
+    return all(np.allclose(gram[block], gram[:, block].T, rtol=1e-4, atol=atol) for block in _blocks(gram))
+
+
+def _blocks(gram: FloatArray) -> list[slice]:
+    return [slice(first, first + BLOCK) for first in range(0, len(gram), BLOCK)]

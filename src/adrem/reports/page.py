@@ -61,6 +61,8 @@ class About:
         The estimated ``accuracy``, its bounds ``low`` and ``high``, and the ``reasons`` if it is unknown.
     handed_out : str
         Whose labels were written: "adapted", "source", or "" if none were.
+    saved : bool
+        Whether the model was saved, too.
     baseline : str
         The classifier of the source that the labels are compared with.
     samples : bool
@@ -80,6 +82,7 @@ class About:
     scores: Scores | None = None
     estimate: Mapping[str, Any] | None = None
     handed_out: str = ""
+    saved: bool = False
     baseline: str = ""
     samples: bool = True
 
@@ -180,6 +183,7 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
     auc = 0.5 if d.gap is None else d.gap.auc
     separation = ("barely", "partly", "mostly", "almost always")[int(np.searchsorted([0.6, 0.8, 0.95], auc))]
     facts = {"adrem": version("adrem"), "method": d.method, **about.facts}
+    contradicted = contradiction(d.verdict.choice, about.scores)
     return {
         "title": about.title,
         "source_name": about.source_name,
@@ -187,11 +191,11 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "scores": about.scores,
         "confusion": _confusion(about.scores),
         "estimate": about.estimate,
-        "handed_out": about.handed_out,
+        **_written(about),
         "baseline": about.baseline,
         "samples": about.samples,
-        "contradicted": contradiction(d.verdict.choice, about.scores),
-        "is_good": d.verdict.choice == "adapted" and not d.verdict.same and not (about.scores and about.scores.lost),
+        "contradicted": contradicted,
+        "is_good": d.verdict.choice == "adapted" and not d.verdict.same and not contradicted,
         "separation": separation,
         "gauge": round(100 * min(1.0, max(0.0, 2 * auc - 1)), 2),
         "method_name": {"AdREM": "Ad-REM", "Committee": "the committee"}.get(d.method, d.method),
@@ -202,6 +206,20 @@ def _words(d: Diagnosis, about: About) -> dict[str, Any]:
         "warned": about.warnings,
         "class_features": d.class_features[:SHOWN_CLASSES],
         "n_more_class_features": max(0, len(d.class_features) - SHOWN_CLASSES),
+    }
+
+
+def _written(about: About) -> dict[str, Any]:
+    """Return whose labels were written, and the words for them and for the others."""
+    by_source = about.handed_out == "source"
+    return {
+        "handed_out": about.handed_out,
+        "saved": about.saved,
+        "written_side": "source" if by_source else "adapted",
+        "other_side": "adapted" if by_source else "source",
+        "written": "source alone" if by_source else "adapted",
+        "other": "adapted" if by_source else "for the source alone",
+        "confusion_title": f"{'Labels of the source alone' if by_source else 'Adapted labels'} by true label",
     }
 
 
