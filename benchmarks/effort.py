@@ -17,14 +17,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from adrem import AdREM, Committee
 from adrem.base.validation import Domains
 from adrem.committee.effort import Size, seconds_of, seconds_of_adrem, seconds_of_rest
 from adrem.committee.kinds import KINDS, usual_kinds
 from adrem.committee.seats import Settings, fit_seat
-from adrem.datasets import DomainPair, load, load_digits_shift
+from adrem.datasets import DomainPair, load
 from adrem.machines.cost_model import MEMORY_LIMIT
 
 PAIRS = (
@@ -38,10 +37,10 @@ def main() -> None:
     parser.add_argument("pairs", nargs="*", default=PAIRS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    warm_up()
     for place in options.pairs:
         name, _, pair = place.partition(":")
         rows = load(name).pair(*pair.split("-"))
+        fit(Committee(effort="high", n_estimators=1, n_iter=1), rows)  # loads compiled code
         print(place, f"{len(rows.y_source)} + {rows.X_target.shape[0]} rows of {rows.X_source.shape[1]}")
         for line in measure(rows):
             print(line, flush=True)
@@ -81,15 +80,6 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def fit(model: Any, rows: DomainPair) -> Any:
     return model.fit(rows.X_source, rows.y_source, X_target=rows.X_target)
-
-
-def warm_up() -> None:
-    """Fit small tables, so that compiled code is loaded before anything is measured."""
-    rows = DomainPair(*(part[::5] for part in load_digits_shift()))
-    for make in (np.asarray, sp.csr_array, lambda table: table.astype(np.float32)):
-        part = rows._replace(X_source=make(rows.X_source), X_target=make(rows.X_target))
-        fit(Committee(n_estimators=1, n_iter=2), part)
-        fit(AdREM(n_estimators=1, n_iter=2), part)
 
 
 if __name__ == "__main__":
