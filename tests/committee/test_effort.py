@@ -134,9 +134,7 @@ def test_effort_decides_which_kinds_are_tried(blobs: DomainPair, monkeypatch: py
         return fitted(model, blobs)
 
     found = {level: fit(level) for level in ("low", "auto", "high")}
-    too_dear = {
-        level: {n for n, why in own.left_out_.items() if "allowed time" in why} for level, own in found.items()
-    }
+    too_dear = {level: {n for n, why in own.left_out_.items() if "allowed time" in why} for level, own in found.items()}
     assert too_dear["low"] >= too_dear["auto"]
     assert len(too_dear["low"]) > 0
     assert too_dear["high"] == set()
