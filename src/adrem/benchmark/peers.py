@@ -26,7 +26,7 @@ from adrem.types import Matrix
 PREFIX = "skada:"
 TIME_LIMIT = 60.0  # seconds for fit and predict
 MEMORY_LIMIT = 4 * 2**30  # bytes of address space
-START_LIMIT = 60.0  # seconds for the process to start
+START_LIMIT = 300.0  # seconds for the process to start, on a busy machine too
 SERVE = "import sys; from adrem.benchmark.peers import serve; serve(float(sys.argv[1]), int(sys.argv[2]))"
 
 
