@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # The half-width of the interval, in standard deviations of the correctness of one row, is WIDTH times this much: the
 # distance of the source's labels from the assumed class shares, as a total variation, and a constant. docs/estimate.md
-# tells how both were chosen, and how the interval does on data sets that had no part in the choice.
+# has how both were chosen, and the results on data sets that had no part in the choice.
 WIDTH, LEAST_DISTANCE = 1.2, 0.3
 NORMAL_QUANTILE = 1.645  # of a two-sided 90 % interval, for the sampling error of the target rows
 FEW_ROWS = 20
@@ -40,7 +40,7 @@ class AccuracyEstimate:
         The estimate: the mean probability of the predicted labels, by models fitted without the row and calibrated on
         held-out source rows.
     low, high : float
-        Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if nothing can be said.
+        Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if it is unknown.
     confidence : float
         The same as ``accuracy``.
     drift : float
@@ -49,7 +49,7 @@ class AccuracyEstimate:
     difference_of_confidences : float
         Another estimate: the accuracy on held-out source rows minus the loss of confidence from source to target.
     reasons : list of str
-        Why nothing can be said; empty otherwise.
+        Why the accuracy is unknown; empty otherwise.
     """
 
     accuracy: float
