@@ -84,12 +84,11 @@ def _judge(
 ) -> None:
     """Add the reason to leave a column out, or how it tells the domains apart."""
     reason = _gives_away(pair[0], y) or _is_empty(pair, names)
-    if not reason and column.kind == "category":
-        reason = _tells_apart(pair, names)
-    if reason:
-        reasons[column.name] = reason
-    elif reason := _tells_apart(pair, names):
-        apart[column.name] = reason
+    difference = "" if reason else _tells_apart(pair, names)
+    if reason or (difference and column.kind == "category"):
+        reasons[column.name] = reason or difference
+    elif difference:
+        apart[column.name] = difference
 
 
 def _changed(column: Column, reasons: dict[str, str], apart: dict[str, str]) -> Column:
