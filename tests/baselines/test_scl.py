@@ -9,7 +9,7 @@ from sklearn.feature_selection import mutual_info_classif
 
 from adrem import AdREM
 from adrem.baselines import SCL
-from adrem.baselines.scl import mutual_information
+from adrem.preprocessing.selection import mutual_information
 
 rng = np.random.RandomState(0)
 Y = np.arange(60) % 2

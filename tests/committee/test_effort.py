@@ -49,7 +49,7 @@ def test_usual_kinds_are_affordable_on_the_data_of_the_paper(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_budget_is_kept_and_the_dearest_go_first(name: str) -> None:
+def test_budget_is_kept_and_the_slowest_go_first(name: str) -> None:
     size, names = PAPER[name]
     kept, left_out = affordable(list(names), size, "low")
     seconds = {name: seconds_of(KINDS[name], size) for name in names}
@@ -134,10 +134,10 @@ def test_effort_decides_which_kinds_are_tried(blobs: DomainPair, monkeypatch: py
         return fitted(model, blobs)
 
     found = {level: fit(level) for level in ("low", "auto", "high")}
-    too_dear = {level: {n for n, why in own.left_out_.items() if "allowed time" in why} for level, own in found.items()}
-    assert too_dear["low"] >= too_dear["auto"]
-    assert len(too_dear["low"]) > 0
-    assert too_dear["high"] == set()
+    too_slow = {level: {n for n, why in own.left_out_.items() if "allowed time" in why} for level, own in found.items()}
+    assert too_slow["low"] >= too_slow["auto"]
+    assert len(too_slow["low"]) > 0
+    assert too_slow["high"] == set()
     tried = {level: set(own.kinds_) | set(own.left_out_) for level, own in found.items()}
     assert tried["low"] == tried["high"] == set(FEW)
     assert any("tries it" in line for line in found["low"].findings())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adrem import AdREM, load, save
+from adrem import AdREM, Committee, load, save
 from adrem.base.classifier import DomainClassifier
 from adrem.base.validation import Domains
 from adrem.baselines import CORAL
@@ -67,6 +67,24 @@ class Shaped(DomainClassifier):
         return np.tile(-np.arange(float(len(self.classes_))), (rows.shape[0], 1))
 
 
+class Elected(Committee):
+    """A subclass whose base packs its parts."""
+
+
+class Packed(Shaped):
+    """A model that packs a part of its own."""
+
+    def fit_domains(self, domains: Domains) -> None:
+        super().fit_domains(domains)
+        self.part_ = np.arange(3)
+
+    def pack_parts(self) -> tuple[Any, dict[str, Any]]:
+        return {"plus": 1}, {"part": self.part_}
+
+    def restore_parts(self, values: Any, arrays: dict[str, Any]) -> None:
+        self.part_ = arrays["part"] + values["plus"]
+
+
 class Other:
     """Not a model."""
 
@@ -95,6 +113,16 @@ def test_saved_attributes_of_subclasses_round_trip(blobs: DomainPair, tmp_path: 
         for name in names:
             np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
         np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), model.predict_proba(blobs.X_target))
+
+
+def test_parts_of_subclasses_are_saved(blobs: DomainPair, tmp_path: Path) -> None:
+    elected = fitted(Elected(["log loss"], n_estimators=1, random_state=0), blobs)
+    save(elected, tmp_path / "model")
+    copy = load(tmp_path / "model", trusted_modules=HERE)
+    assert isinstance(copy, Elected)
+    np.testing.assert_array_equal(copy.predict_proba(blobs.X_target), elected.predict_proba(blobs.X_target))
+    save(fitted(Packed(), blobs), tmp_path / "model")
+    assert load(tmp_path / "model", trusted_modules=HERE).part_.tolist() == [1, 2, 3]
 
 
 def test_undeclared_attributes_are_named(blobs: DomainPair, tmp_path: Path) -> None:

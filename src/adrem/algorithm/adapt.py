@@ -11,7 +11,7 @@ from adrem.exceptions import ParameterError
 
 
 def adapt(X_source: Any, y_source: Any, X_target: Any, **params: Any) -> NDArray[Any]:
-    """Label the target, in one line.
+    """Return labels for the target, by `AdREM`.
 
     Parameters
     ----------

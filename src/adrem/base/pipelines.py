@@ -30,7 +30,7 @@ def unwrap(model: Any, X_source: Any, X_target: Any) -> Unwrapped:
 
 
 def _transform_source(step: Any, rows: Any) -> Any:
-    """Transform rows of the source; a step that treats each domain by itself is told that they are no target."""
+    """Transform rows of the source; a step that treats each domain by itself gets their domain."""
     domains = getattr(step, "domains_", None)
     if domains is None:
         return step.transform(rows)

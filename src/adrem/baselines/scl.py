@@ -15,6 +15,7 @@ from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName
 from adrem.base.validation import Domains
 from adrem.baselines.base import LinearBaseline
 from adrem.baselines.span import RowSpace, dense
+from adrem.preprocessing.selection import mutual_information
 from adrem.runtime.notices import warn_user
 from adrem.types import Matrix
 
@@ -157,19 +158,6 @@ class SCL(LinearBaseline):
         order = np.argsort(-information, kind="stable")
         n_pivots = min(self.n_pivots, len(frequent) // 2)
         return frequent[order[:n_pivots]]
-
-
-def mutual_information(present: Matrix, labels: NDArray[np.intp], weights: Array) -> Array:
-    """Return the mutual information of the presence of each feature and the label, in nats."""
-    classes = np.eye(labels.max() + 1)[labels] * (weights / weights.sum())[:, None]
-    joint = np.asarray(present.T @ classes)  # features x classes
-    of_class = classes.sum(axis=0)
-    total = np.zeros(joint.shape[0])
-    for both in (joint, np.maximum(of_class - joint, 0.0)):
-        alone = both.sum(axis=1, keepdims=True) * of_class
-        ratio = np.divide(both, alone, out=np.ones_like(both), where=(both > 0) & (alone > 0))
-        total += (both * np.log(ratio)).sum(axis=1)
-    return total
 
 
 def _ridge(rows: Array, targets: Array, penalty: float) -> Array:

@@ -82,7 +82,7 @@ def _effects(bundle: Bundle, weights: NDArray[np.float64], n: int) -> list[Colum
 
 
 def _rows_with(bundle: Bundle) -> NDArray[np.float64] | None:
-    """Return about how many rows of both files have each word: its variance tells it. None without text."""
+    """Return about how many rows of both files have each word, by its variance; None without text."""
     if bundle.recipe is None or not bundle.recipe.terms:
         return None
     n_rows = sum(bundle.about[side]["rows"] for side in ("source", "target") if side in bundle.about)

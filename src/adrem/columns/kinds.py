@@ -27,21 +27,22 @@ NAME_WORDS, NAMES_REPEAT, LEAST_NAMES = 20.0, 0.98, 100
 # Otherwise it is an identifier if more than MOST of its values are distinct in both files, and there are more than FEW.
 MOST = 0.9
 FEW = 20
-# Numbers that grow from row to row, all with so many digits, are identifiers too.
+# Numbers that grow from row to row, all with the same number of digits and at least this many, are identifiers too.
 MIN_DIGITS = 4
-# So are whole numbers of which none repeats, where at least so many would repeat by chance; and those of so many rows
-# and so many digits that lie evenly among all numbers of that length (the bound of Kolmogorov's test at 5 %).
+# So are whole numbers of which none repeats, where at least BY_CHANCE repetitions are expected by chance; and distinct
+# ones that are evenly spread over all numbers with as many digits, by Kolmogorov's test at 5 % (EVEN is its bound), in
+# at least EVEN_ROWS rows and with at least EVEN_DIGITS digits.
 BY_CHANCE, EVEN_ROWS, EVEN_DIGITS, EVEN = 10, 200, 5, 1.36
 IDENTIFIER = re.compile(r"(?:^|[_\-\s.])(?i:id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$")
-# Of more than this many categories, only those are kept that are in both files and in at least so many rows.
+# Of more than MANY_VALUES categories, only those are kept that are in both files and in at least LEAST_ROWS rows.
 MANY_VALUES, LEAST_ROWS = 40, 5
 # Amounts with a unit, or numbers in another notation.
 AMOUNT = r"^\s*([$€£¥%]|[A-Z]{3})?\s*-?\d[\d.,' ]*\s*([$€£¥%]|[\p{L}°µ]{1,4}[²³]?)?\s*$"
 NUMBER_HINT = "; if they are numbers, write them as 1234.5"
 SAMPLE = 10_000
 MOST_STRAYS = 3  # strings among numbers that are listed
-# A column is of numbers, too, if at least this part of each file is, with more than FEW values, and the rest are so few
-# words.
+# A column also has numbers if at least this part of the cells of each file are numbers, with more than FEW different
+# values, and the others are at most FEW_WORDS different words.
 HALF, FEW_WORDS = 0.5, 3
 REQUESTED = "as requested"
 
@@ -261,7 +262,7 @@ def _are_identifiers(name: str, numbers: Series) -> bool:
 
 
 def _never_repeat(numbers: Series) -> bool:
-    """Return whether no number repeats, although some would by chance: so many numbers lie in so small a range."""
+    """Return whether no number repeats, although some would be expected to by chance, for their number and range."""
     steps = numbers.sort().diff().slice(1)
     is_grid = steps.n_unique() == 1 and steps[0] > 1  # such as times of measurement
     span = float(steps.sum()) + 1.0
@@ -269,7 +270,7 @@ def _never_repeat(numbers: Series) -> bool:
 
 
 def _are_drawn(numbers: Series) -> bool:
-    """Return whether numbers are distinct and lie evenly among all of as many digits, or of at most as many."""
+    """Return whether numbers are distinct and evenly spread over all with as many digits, or with at most as many."""
     if len(numbers) < EVEN_ROWS or numbers.n_unique() < len(numbers) or not bool((numbers == numbers.round()).all()):
         return False
     ordered = numbers.sort().to_numpy()
@@ -280,7 +281,7 @@ def _are_drawn(numbers: Series) -> bool:
 
 
 def _lie_evenly(ordered: NDArray[np.float64], least: float, most: float) -> bool:
-    """Return whether numbers lie evenly between two bounds (Kolmogorov's test)."""
+    """Return whether numbers are evenly spread between two bounds (Kolmogorov's test)."""
     places = (ordered - least) / (most - least)
     steps = np.arange(len(places) + 1) / len(places)
     return bool(max((steps[1:] - places).max(), (places - steps[:-1]).max()) < EVEN / np.sqrt(len(places)))

@@ -1,8 +1,8 @@
 """Whether a column that alone gives the label away in the source can be trusted in the target.
 
-Such a column may be a leak, such as a code that was written with the label and means nothing in the target, or simply
-the best one of the table. The other columns tell: they predict the same labels as the column in the source, and in the
-target too unless it has lost its meaning.
+Such a column may be the best one of the table, or a leak: for example a code that was written with the label, and means
+nothing in the target. The other columns tell which. In the source they predict the same labels as the column. If they
+do in the target too, the column has kept its meaning.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.intp]
-# Values of numbers become so many intervals.
+# Number of intervals into which numbers are divided.
 N_INTERVALS = 10
 # A column has kept its meaning if its agreement with the others in the target, as Cohen's kappa, is at least this part
 # of that in the source.

@@ -123,7 +123,7 @@ def make_pair(
     ------
     ParameterError
         If a column does not exist or can't be used.
-    ValueError
+    InvalidDataError
         If the two files do not fit together.
 
     See Also

@@ -17,18 +17,19 @@ from adrem.runtime.text import without_middle
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-# A column tells the domains apart if so large a share of the pairs of a source row and a target row are in one order,
-# or if so small a share of its values is common to both. With fewer rows than LEAST_ROWS that may be chance.
+# Numbers tell the domains apart if at least this share of the pairs of a source row and a target row are in one order.
+# Categories and few different numbers do so if the shares of their values overlap by at most the rest. With fewer rows
+# this may be chance.
 APART = 0.995
 LEAST_ROWS = 20
-# Numbers that do so are left out if at most this part of the columns do: otherwise that is how the domains differ.
-# Categories that do so are left out in any case, because what is learnt from one value says nothing about another.
+# Such numbers are left out if they are at most this part of the columns: otherwise that is how the domains differ. Such
+# categories are always left out, because what is learnt from one value says nothing about another.
 FEW_OF_ALL = 0.25
 MOST_LISTED, MOST_LETTERS = 3, 20  # values of a column
 # A column that is empty in more than this share of the rows of one file, and in less than half of that in the other.
 EMPTY = 0.8
-# A column gives the label away if it alone labels at least this share of the source, with so few of the errors of the
-# most common class; it is no chance with so many rows to each of its values.
+# A column gives the label away if it alone labels at least this share of the source, with at most this part of the
+# errors of the most common class, and has at least this number of rows for each of its values, and of labelled rows.
 GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
 
 GIVES_AWAY = "the values give the label away"
@@ -83,12 +84,11 @@ def _judge(
 ) -> None:
     """Add the reason to leave a column out, or how it tells the domains apart."""
     reason = _gives_away(pair[0], y) or _is_empty(pair, names)
-    if not reason and column.kind == "category":
-        reason = _tells_apart(pair, names)
-    if reason:
-        reasons[column.name] = reason
-    elif reason := _tells_apart(pair, names):
-        apart[column.name] = reason
+    difference = "" if reason else _tells_apart(pair, names)
+    if reason or (difference and column.kind == "category"):
+        reasons[column.name] = reason or difference
+    elif difference:
+        apart[column.name] = difference
 
 
 def _changed(column: Column, reasons: dict[str, str], apart: dict[str, str]) -> Column:

@@ -60,7 +60,7 @@ def _assume_by_source(
 
 
 def by_domain(kinds: list[Kind]) -> tuple[list[Kind], dict[str, str]]:
-    """Let every kind see each domain scaled by itself; of kinds that become the same, only the first has a seat.
+    """Change the views of all kinds to scale each domain by itself; of kinds that become equal, keep the first.
 
     Estimators of the caller see the rows as they are given.
     """

@@ -1,8 +1,8 @@
-"""The effort of a fit: how long each kind takes, forecast from the shape of the rows, and which kinds it pays for.
+"""The effort of a fit: a forecast of the time of each kind, and the kinds that fit into the budget of time.
 
-A forecast is in seconds of one core, and depends on shapes alone, so that the same rows have the same kinds everywhere.
-It can't tell how hard the rows are: nine of ten kinds that `benchmarks/effort.py` measured take between half and twice
-as long as forecast.
+A forecast is in seconds of one core. It depends on the shape of the rows alone, so that the same rows have the same
+kinds everywhere, and not on how hard they are to separate: nine of ten kinds that `benchmarks/effort.py` measured take
+between half and twice as long as forecast.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from adrem.machines.cost_model import choose_path
 from adrem.machines.losses import find_loss
 from adrem.machines.problems import Work
 from adrem.machines.tables import Outline
+from adrem.runtime.text import percent
 
-# What a fit may take, as multiples of a fit of `AdREM()`, or in seconds of one core if that is more.
+# The budget of a fit: a multiple of the time of `AdREM()`, or these seconds of one core if that is more.
 MULTIPLE, SECONDS = 6.0, 10.0
 PARTS = {"low": 1 / 3, "auto": 1.0}
 
@@ -110,7 +111,7 @@ def seconds_of_adrem(size: Size) -> float:
 
 
 def seconds_of_rest(size: Size) -> float:
-    """Forecast how long it takes to find out what is to be assumed of the target."""
+    """Forecast how long it takes to estimate the class shares and to compare the domains."""
     n_target = size.table.n_rows - size.n_source
     if not n_target:
         return 0.0
@@ -121,24 +122,20 @@ def seconds_of_rest(size: Size) -> float:
 
 
 def affordable(names: list[str], size: Size, effort: str) -> tuple[list[str], dict[str, str]]:
-    """Return the kinds that the effort pays for, and why the others are left out: the dearest first, but never all."""
+    """Return the kinds within the budget, and why the others are left out: the slowest first, and never all."""
     if effort not in PARTS:
         return names, {}
     budget = PARTS[effort] * max(MULTIPLE * seconds_of_adrem(size), SECONDS)
     seconds = {name: seconds_of(KINDS[name], size) for name in names}
     total = all_kinds = sum(seconds.values()) + seconds_of_rest(size)
     left_out: dict[str, str] = {}
-    dearest_first = sorted(names, key=seconds.__getitem__)[::-1]  # of equal ones the last
-    for name in dearest_first[:-1]:
+    slowest_first = sorted(names, key=seconds.__getitem__)[::-1]  # of equal ones the last
+    for name in slowest_first[:-1]:
         if total <= budget:
             break
         total -= seconds[name]
         left_out[name] = (
-            f"it would take {_percent(seconds[name], budget)} of the allowed time, and all kinds "
-            f'{_percent(all_kinds, budget)}; the effort "high" tries it'
+            f"it would take {percent(seconds[name], budget)} of the allowed time, and all kinds "
+            f'{percent(all_kinds, budget)}; the effort "high" tries it'
         )
     return [name for name in names if name not in left_out], left_out
-
-
-def _percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f} %"

@@ -51,7 +51,7 @@ class Committee(DomainClassifier):
         ``decision_function``, else by its labels, and gets the weights of the rows if its ``fit`` has a
         ``sample_weight``, and a seed for each ``random_state`` that is None. Classes are numbered from 0.
     effort : {"low", "auto", "high"}, default="auto"
-        How long a fit may take. "high" tries all kinds that suit the rows. "auto" leaves out the dearest of them if a
+        How long a fit may take. "high" tries all kinds that suit the rows. "auto" leaves out the slowest of them if a
         fit would take more than six times as long as one of ``AdREM()`` on these rows, and more than 10 s on one core;
         "low" if it would take more than a third of that. The time is forecast from the shape of the rows, for one core,
         so that it does not depend on the machine nor on its load. Kinds that are named or given are always tried.

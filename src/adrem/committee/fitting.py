@@ -25,8 +25,8 @@ from adrem.runtime.memory import blocks_of
 from adrem.runtime.seeds import as_integer
 
 Array = NDArray[np.float64]
-# A kind is left out if its held-out accuracy on the source is below that of the best kind by more than this, and by
-# more than so many standard errors. Chosen on the simulated shifts of SKADA-Bench, digits and the heart data.
+# A kind is left out if its held-out accuracy on the source is below that of the best kind by more than this gap and
+# this number of standard errors. Chosen on the simulated shifts of SKADA-Bench, digits and the heart data.
 LARGEST_GAP = 0.03
 STANDARD_ERRORS = 4.0
 # Shares that differ by no more than this part of the largest count as equal.
@@ -124,7 +124,7 @@ def _competent(seats: list[Seat], domains: Domains) -> tuple[list[Seat], dict[st
 
 
 def _least_accuracy(seats: Iterable[Seat], domains: Domains) -> float:
-    """Return the least accuracy that is enough beside the best of these kinds."""
+    """Return the least accuracy of a kind that votes, given that of the best of these kinds."""
     best = _best_accuracy(seats)
     if not best > 0.0:  # there is none yet, or a class has fewer rows than folds
         return 0.0

@@ -124,7 +124,7 @@ class GivenVoter(Voter):
         return np.eye(self.n_classes)[np.asarray(self.estimator.predict(rows), dtype=np.intp)]
 
     def _shares(self, found: Shares) -> Shares:
-        """Return shares that sum to one; equal ones for a row that no class wants."""
+        """Return shares that sum to one, equal ones where all votes are zero."""
         if found.ndim != 2 or found.shape[1] != self.n_classes or not np.isfinite(found).all():
             raise InvalidDataError(
                 f"{type(self.estimator).__name__} does not give {self.n_classes} finite numbers a row: leave it out of "

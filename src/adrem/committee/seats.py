@@ -38,9 +38,8 @@ from adrem.types import Matrix
 if TYPE_CHECKING:
     from adrem.machines import Kernel, Solution
 
-# Where the least accuracy is above this, it can only rise with the accuracy of the best kind, so that a kind below it
-# will not vote.
-SURELY = 0.5
+# Above this, the least accuracy rises with the accuracy of the best kind: a kind below it stays below it.
+RISES_ABOVE = 0.5
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def fit_seat(
     task = Task(rows, prior, None, _mixing(kind, domains, settings.head["device"]))
     with task.machine.guard():
         held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
-        if least >= SURELY and home_accuracy < least:
+        if least >= RISES_ABOVE and home_accuracy < least:
             return Seat(kind.name, viewed.view, Voter(), home_accuracy, held_out)
         members = _train(kind, task, rows.train_source(), settings, member_seeds)
     voter = _voter(kind, task, members, reduced)

@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 # nothing is left, where as much as this part would be noticed.
 EXPLAINED_PART = 0.7
 NOTICED_PART = 0.1
-# A discrepancy is above zero if it is by more than so many standard deviations, and one is clearly above another if it
-# is by more than so many. Both are chosen on three draws of each simulated shift of SKADA-Bench.
+# Standard deviations by which a discrepancy is above zero, and by which one is clearly above another. Chosen on three
+# draws of each simulated shift of SKADA-Bench.
 ABOVE_ZERO = 1.65
 ABOVE_ANOTHER = 1.0
 # Squared widths of the kernel, relative to the mean squared distance of two rows.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # The half-width of the interval, in standard deviations of the correctness of one row, is WIDTH times this much: the
 # distance of the source's labels from the assumed class shares, as a total variation, and a constant. docs/estimate.md
-# tells how both were chosen, and how the interval does on data sets that had no part in the choice.
+# has how both were chosen, and the results on data sets that had no part in the choice.
 WIDTH, LEAST_DISTANCE = 1.2, 0.3
 NORMAL_QUANTILE = 1.645  # of a two-sided 90 % interval, for the sampling error of the target rows
 FEW_ROWS = 20
@@ -40,23 +40,16 @@ class AccuracyEstimate:
         The estimate: the mean probability of the predicted labels, by models fitted without the row and calibrated on
         held-out source rows.
     low, high : float
-        Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if nothing can be said.
-    confidence : float
-        The same as ``accuracy``.
-    drift : float
-        Accuracy of the adapted models on held-out source rows, minus that of the classifier of the source. Below zero
-        if adapting moved away from the source.
+        Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if it is unknown.
     difference_of_confidences : float
         Another estimate: the accuracy on held-out source rows minus the loss of confidence from source to target.
     reasons : list of str
-        Why nothing can be said; empty otherwise.
+        Why the accuracy is unknown; empty otherwise.
     """
 
     accuracy: float
     low: float
     high: float
-    confidence: float
-    drift: float
     difference_of_confidences: float
     reasons: list[str] = field(default_factory=list)
 
@@ -149,15 +142,13 @@ def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.in
     labels = examined.after if labels is None else labels
     known, unknown = chances
     source_accuracy = float(np.mean(known.argmax(axis=1) == examined.domains.labels))
-    confidence = float(unknown[np.arange(len(unknown)), labels].mean())
-    low, high = interval_of(confidence, len(unknown), examined.distance_before)
+    accuracy = float(unknown[np.arange(len(unknown)), labels].mean())
+    low, high = interval_of(accuracy, len(unknown), examined.distance_before)
     reasons = _why_unknown(examined)
     return AccuracyEstimate(
-        accuracy=confidence,
+        accuracy=accuracy,
         low=0.0 if reasons else low,
         high=1.0 if reasons else high,
-        confidence=confidence,
-        drift=source_accuracy - examined.source_accuracy,
         difference_of_confidences=source_accuracy - float(known.max(axis=1).mean() - unknown.max(axis=1).mean()),
         reasons=reasons,
     )

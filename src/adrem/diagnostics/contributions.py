@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adrem.base.scoring import by_class
 
-# The weight of a feature that so many rows have is halved.
+# The weight of a feature that this many rows have is halved.
 DAMPING = 10.0
 
 

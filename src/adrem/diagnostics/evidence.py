@@ -17,12 +17,12 @@ NEIGHBOURS = 5
 N_COMPARED = 2000
 # Shares that differ by less are equal.
 EQUAL = 1e-9
-# Fewer changed labels, as a part of all, tell nothing about class shares.
+# With fewer changed labels, as a part of all, changes say nothing about class shares.
 MIN_CHANGED = 0.03
 # The source is further from equal shares than the labels before adapting if it is by more than this.
 MORE_SKEWED = 0.02
-# A classifier avoids at least this part of the errors of the most common label if it has learnt something, and as many
-# as so many standard errors.
+# A classifier has learnt something if it avoids at least this part of the errors of the most common label, and at least
+# this number of standard errors.
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
 
 

@@ -10,8 +10,8 @@ from adrem.runtime.notices import NamingText
 
 # A change of the agreement of neighbours is significant beyond this many standard errors.
 CLEAR_ERRORS = 1.0
-# Labels that change in one direction by this part depend on the class shares that were assumed. docs/diagnosis.md tells
-# how it was chosen, and how the rules do on data sets that had no part in the choice.
+# If this part of the changes is in one direction, the labels depend on the class shares that were assumed.
+# docs/diagnosis.md has how it was chosen, and the results of the rules on data sets that had no part in the choice.
 ONE_SIDED = 0.7
 # All labels but a few are the same if one class has more than this part of them.
 NEARLY_ALL = 0.95

@@ -34,7 +34,7 @@ def check_class(model: Any) -> None:
 def check_attributes(model: Any, saved: Saved) -> None:
     """Refuse a model of another package with fitted attributes that are not in `saved_attributes`."""
     named = any(vars(base).get("saved_attributes") for base in type(model).__mro__)
-    if named or find_estimator(type(model)) is not None:
+    if named or packs_parts(type(model)) or find_estimator(type(model)) is not None:
         return
     known = {*saved.names, "n_features_in_", "feature_names_in_"}
     lost = [name for name in vars(model) if name.endswith("_") and not name.startswith("_") and name not in known]
@@ -43,6 +43,11 @@ def check_attributes(model: Any, saved: Saved) -> None:
             f"{type(model).__name__} has fitted attributes that would not be saved: name them in the class, "
             f"saved_attributes = {tuple(lost)}."
         )
+
+
+def packs_parts(cls: type[Any]) -> bool:
+    """Return whether a model file of the class holds more than attributes, by its own `pack_parts`."""
+    return cls.pack_parts is not DomainClassifier.pack_parts
 
 
 def saved_of(cls: type[Any]) -> Saved:

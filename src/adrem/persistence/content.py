@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidTypeError, UnreadableModelError
 from adrem.persistence.checks import fits_together
-from adrem.persistence.classes import check_attributes, check_class, class_of, saved_of
+from adrem.persistence.classes import check_attributes, check_class, class_of, packs_parts, saved_of
 from adrem.persistence.header import COMMON_KEYS, as_scalar, common_header, params_from_header
 from adrem.registry import ARRAYS, VALUES, Saved, find_estimator
 
@@ -46,8 +46,9 @@ def pack(model: Any) -> tuple[Header, Arrays]:
     header = common_header(model, [name for name in arrays if getattr(model, name).dtype == object])
     if is_declared:
         header |= {name: as_scalar(getattr(model, name, None)) for name in saved.header}
-        return _with_parts(model, header, arrays) if saved.parts else (header, arrays)
-    return {**header, "module": type(model).__module__, "attributes": _attributes_of(model, saved, arrays)}, arrays
+    else:
+        header |= {"module": type(model).__module__, "attributes": _attributes_of(model, saved, arrays)}
+    return _with_parts(model, header, arrays) if packs_parts(type(model)) else (header, arrays)
 
 
 def _with_parts(model: Any, header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
@@ -72,7 +73,7 @@ def rebuild(header: Header, arrays: Arrays, trusted_modules: Collection[str]) ->
     """Return the model of a header and arrays, checked in every way that does not need its rows."""
     cls = class_of(header, trusted_modules)
     saved = saved_of(cls)
-    parts = _take_parts(header, arrays) if saved.parts else None
+    parts = _take_parts(header, arrays) if packs_parts(cls) else None
     _check_content(header, arrays, saved)
     model: Any = cls(**params_from_header(header))
     model.validate_params()

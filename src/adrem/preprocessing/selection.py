@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import rel_entr
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from adrem.base.reading import encode, read_labels
 from adrem.exceptions import InvalidDataError
 from adrem.preprocessing.transformer import DomainTransformer, domain_by_label
-from adrem.types import Matrix
+from adrem.types import FloatArray, Matrix
 
 
 class TopFeatures(DomainTransformer, SelectorMixin):
@@ -63,7 +62,9 @@ class TopFeatures(DomainTransformer, SelectorMixin):
             is_source = (domain_by_label(y, rows.shape[0]) if domain is None else domain) >= 0
             if not is_source.any():
                 raise InvalidDataError("sample_domain has no source rows, and mutual information needs their labels.")
-            self.scores_ = _mutual_info(rows[is_source], read_labels(y, rows.shape[0])[is_source])
+            labels = encode(read_labels(y, rows.shape[0])[is_source])[1]
+            information = mutual_information(rows[is_source] != 0, labels, np.ones(len(labels)))
+            self.scores_ = np.round(information, 12)  # ties do not depend on the order of summation
         self._support = np.zeros(rows.shape[1], dtype=bool)
         self._support[np.argsort(-self.scores_, kind="stable")[: self.n_features]] = True
 
@@ -87,12 +88,14 @@ def _frequency(rows: Matrix) -> NDArray[Any]:
     return np.asarray(np.count_nonzero(rows, axis=0))
 
 
-def _mutual_info(rows: Matrix, y: NDArray[Any]) -> NDArray[Any]:
-    """Return the mutual information of the label and of each feature being nonzero, in nats."""
-    classes, labels = encode(y)
-    occurs = np.stack([_frequency(rows[labels == c]) for c in range(len(classes))])
-    n_class = np.bincount(labels)[:, None]
-    joint = np.stack([occurs, n_class - occurs]) / len(labels)
-    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    # Rounded, so that ties do not depend on the order of summation.
-    return np.asarray(np.round(rel_entr(joint, independent).sum(axis=(0, 1)), 12))
+def mutual_information(present: Matrix, labels: NDArray[np.intp], weights: FloatArray) -> FloatArray:
+    """Return the mutual information of the presence of each feature and the label, in nats."""
+    classes = np.eye(labels.max() + 1)[labels] * (weights / weights.sum())[:, None]
+    joint = np.asarray(present.T @ classes)  # features x classes
+    of_class = classes.sum(axis=0)
+    total = np.zeros(joint.shape[0])
+    for both in (joint, np.maximum(of_class - joint, 0.0)):
+        alone = both.sum(axis=1, keepdims=True) * of_class
+        ratio = np.divide(both, alone, out=np.ones_like(both), where=(both > 0) & (alone > 0))
+        total += (both * np.log(ratio)).sum(axis=1)
+    return total

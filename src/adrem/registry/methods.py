@@ -86,13 +86,12 @@ COMMITTEE = Estimator(
         (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
-        parts=True,
     ),
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")
 SOURCE_CV = Estimator(
     "adrem.baselines:SourceOnlyCV",
-    Saved(optional=("idf_",), values=("C_", "chosen_", "cv_accuracy_"), parts=True),
+    Saved(optional=("idf_",), values=("C_", "chosen_", "cv_accuracy_")),
 )
 SPL = Estimator(
     "adrem.baselines:SPL",

@@ -19,7 +19,7 @@ class Array(NamedTuple):
     holds: Literal["numbers", "labels", "positions"] = "numbers"
 
 
-# Every fitted attribute that a model file may hold is described here, and named by `Saved` below.
+# Every fitted attribute of the package that a model file may hold; a `Saved` names those of a method.
 ARRAYS: Mapping[str, Array] = {
     "classes_": Array(("classes",), "labels"),
     "transduction_": Array(("target",), "labels"),
@@ -70,14 +70,13 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
 class Saved(NamedTuple):
     """The fitted attributes that a model file holds: those of `ARRAYS`, and those of `VALUES` in its header.
 
-    `added` values are missing from files of earlier versions. With `parts` a file holds what `pack_parts` returns too.
+    `added` values are missing from files of earlier versions.
     """
 
     arrays: tuple[str, ...] = LINEAR
     optional: tuple[str, ...] = ()
     values: tuple[str, ...] = ("C_",)
     added: tuple[str, ...] = ()
-    parts: bool = False
 
     @property
     def header(self) -> tuple[str, ...]:
