@@ -93,6 +93,10 @@ def test_estimate_rejects_too_few_rows() -> None:
         check_rows(np.array(["a", "a", "a", "b"]), 9)
 
 
+def test_source_only_has_no_drift() -> None:
+    assert abs(judged(overlapping(1.5, 0), baselines.SourceOnly(C=0.01))[1].drift) < 0.02
+
+
 def test_estimate_limits_neighbors_to_fold_size() -> None:
     data = overlapping(1.5, 0)
     truth, found = judged(data, neighbors=500)

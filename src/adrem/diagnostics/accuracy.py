@@ -41,6 +41,11 @@ class AccuracyEstimate:
         held-out source rows.
     low, high : float
         Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if it is unknown.
+    confidence : float
+        The same as ``accuracy``.
+    drift : float
+        Accuracy of the adapted models on held-out source rows, minus that of the classifier of the source. Below zero
+        if adapting moved away from the source.
     difference_of_confidences : float
         Another estimate: the accuracy on held-out source rows minus the loss of confidence from source to target.
     reasons : list of str
@@ -50,6 +55,8 @@ class AccuracyEstimate:
     accuracy: float
     low: float
     high: float
+    confidence: float
+    drift: float
     difference_of_confidences: float
     reasons: list[str] = field(default_factory=list)
 
@@ -142,13 +149,15 @@ def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.in
     labels = examined.after if labels is None else labels
     known, unknown = chances
     source_accuracy = float(np.mean(known.argmax(axis=1) == examined.domains.labels))
-    accuracy = float(unknown[np.arange(len(unknown)), labels].mean())
-    low, high = interval_of(accuracy, len(unknown), examined.distance_before)
+    confidence = float(unknown[np.arange(len(unknown)), labels].mean())
+    low, high = interval_of(confidence, len(unknown), examined.distance_before)
     reasons = _why_unknown(examined)
     return AccuracyEstimate(
-        accuracy=accuracy,
+        accuracy=confidence,
         low=0.0 if reasons else low,
         high=1.0 if reasons else high,
+        confidence=confidence,
+        drift=source_accuracy - examined.source_accuracy,
         difference_of_confidences=source_accuracy - float(known.max(axis=1).mean() - unknown.max(axis=1).mean()),
         reasons=reasons,
     )
