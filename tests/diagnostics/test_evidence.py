@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adrem.diagnostics.evidence import largest_shares, one_sided_part, skill_of
+from adrem.diagnostics.evidence import largest_shares, nearly_all_of, one_sided_part, skill_of
 
 EQUAL = np.array([0.5, 0.5])
 
@@ -58,6 +58,11 @@ def test_skill_is_the_part_of_the_errors_that_are_avoided() -> None:
     assert skill_of(0.9, labels(900, 1000))[0] == pytest.approx(0.0)
     assert skill_of(0.9, labels(50000, 100000))[1] == 0.15
     assert np.isnan(skill_of(float("nan"), labels(50))[0])
+
+
+def test_share_of_nearly_all_rows_is_higher_if_a_class_is_that_common_in_the_source() -> None:
+    assert nearly_all_of(labels(50)) == nearly_all_of(labels(90)) == 0.95
+    assert nearly_all_of(labels(97)) == pytest.approx(0.985)
 
 
 def test_largest_shares_before_and_after() -> None:

@@ -65,6 +65,12 @@ def test_single_doubt_gives_verdict_unsure(evidence: Evidence, lost: list[str], 
     assert reason in verdict.reasons[0]
 
 
+def test_class_as_common_as_in_the_source_is_no_doubt() -> None:
+    rare = replace(GOOD, largest_share=BeforeAfter(0.96, 0.97), nearly_all=0.985)
+    assert judge(rare, [], 10, []).choice == "adapted"
+    assert judge(replace(rare, largest_share=BeforeAfter(0.96, 0.99)), [], 10, []).choice == "unsure"
+
+
 def test_verdict_says_if_no_label_changed() -> None:
     verdict = judge(GOOD, [], 0, [])
     assert (verdict.choice, verdict.same) == ("adapted", True)

@@ -18,7 +18,14 @@ from adrem.base.pipelines import unwrap
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
-from adrem.diagnostics.evidence import Evidence, compare_neighbours, largest_shares, one_sided_part, skill_of
+from adrem.diagnostics.evidence import (
+    Evidence,
+    compare_neighbours,
+    largest_shares,
+    nearly_all_of,
+    one_sided_part,
+    skill_of,
+)
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
@@ -210,6 +217,7 @@ class Examination:
             skill=skill,
             least_skill=least_skill,
             agreement=float(np.mean(self.members)) if self.members else None,
+            nearly_all=nearly_all_of(self.domains.labels),
         )
 
     def _assumed_shares(self) -> NDArray[np.float64]:

@@ -24,6 +24,8 @@ MORE_SKEWED = 0.02
 # A classifier avoids at least this part of the errors of the most common label if it has learnt something, and as many
 # as so many standard errors.
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
+# All labels but a few are the same if one class has more than this part of them.
+NEARLY_ALL = 0.95
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Evidence:
         source rows, NaN if a class has too few; and the least that is clearly above none.
     agreement : float or None
         Mean share of the members that agree with a label; None for a method with one classifier.
+    nearly_all : float, default=0.95
+        The share above which the most common label has nearly all rows: more if it does in the source.
     """
 
     neighbours: BeforeAfter | None
@@ -78,6 +82,7 @@ class Evidence:
     skill: float
     least_skill: float
     agreement: float | None
+    nearly_all: float = NEARLY_ALL
 
 
 def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
@@ -123,6 +128,15 @@ def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:
     common = float(np.bincount(labels).max() / len(labels))
     error = np.sqrt(common * (1.0 - common) / len(labels))
     return (accuracy - common) / (1.0 - common), max(LEAST_SKILL, SKILL_ERRORS * float(error) / (1.0 - common))
+
+
+def nearly_all_of(labels: Labels) -> float:
+    """Return the share above which a label has nearly all rows: the others have less than half of theirs in the source.
+
+    Or less than a twentieth, if that is less.
+    """
+    common = float(np.bincount(labels).max() / len(labels))
+    return max(NEARLY_ALL, (1.0 + common) / 2.0)
 
 
 def largest_shares(before: Labels, after: Labels) -> BeforeAfter:

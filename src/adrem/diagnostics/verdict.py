@@ -13,8 +13,6 @@ CLEAR_ERRORS = 1.0
 # Labels that change in one direction by this part depend on the class shares that were assumed. docs/diagnosis.md tells
 # how it was chosen, and how the rules do on data sets that had no part in the choice.
 ONE_SIDED = 0.7
-# All labels but a few are the same if one class has more than this part of them.
-NEARLY_ALL = 0.95
 NO_SKILL = (
     "On held-out rows of the source, its classifier is hardly better than always giving the most common label: the "
     "columns tell little about the labels, or there are too few rows."
@@ -54,7 +52,7 @@ class Verdict:
 def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
     """Return the verdict; docs/diagnosis.md has the rules and how well they work."""
     doubts = reasons_against(evidence)
-    if evidence.largest_share.adapted > NEARLY_ALL:
+    if evidence.largest_share.adapted > evidence.nearly_all:
         return Verdict("unsure", doubts, same=not n_changed)
     if not n_changed:
         return Verdict("unsure" if doubts else "adapted", doubts, same=True)
@@ -64,7 +62,7 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered
 def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[Any], doubts: list[str]) -> Verdict:
     near = evidence.neighbours
     reasons = [] if near is None else [_of_neighbours(near, evidence.neighbours_z)]
-    if evidence.largest_share.source > NEARLY_ALL and not doubts:
+    if evidence.largest_share.source > evidence.nearly_all and not doubts:
         return Verdict("adapted", [*reasons, _of_one_class(evidence.largest_share.source)])
     if near is not None and evidence.neighbours_z < -CLEAR_ERRORS:
         return _less_agreement(reasons[0], recovered)
@@ -80,14 +78,14 @@ def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[
 def reasons_against(evidence: Evidence) -> list[str]:
     """Return why neither the labels nor an estimate of their accuracy can be trusted; nothing if they can."""
     found = [NO_SKILL] if evidence.skill < evidence.least_skill else []  # NaN if it is not known
-    if evidence.largest_share.adapted > NEARLY_ALL:
+    if evidence.largest_share.adapted > evidence.nearly_all:
         share = _percent(evidence.largest_share.adapted)
         found.append(f"{share} of the target rows have the same label: check whether the columns mean the same there.")
     return found
 
 
 def _of_one_class(share: float) -> str:
-    return f"The classifier of the source gives {_percent(share)} of the rows the same label."
+    return f"The classifier of the source gives {_percent(share)} of the rows the same label, so neighbours agree anyway."
 
 
 def _of_one_side(part: float) -> NamingText:
