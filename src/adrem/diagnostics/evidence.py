@@ -26,6 +26,8 @@ MORE_SKEWED = 0.02
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
 # All labels but a few are the same if one class has more than this part of them.
 NEARLY_ALL = 0.95
+# Class shares are far from others beyond this distance, a total variation.
+FAR = 0.25
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,20 @@ def nearly_all_of(labels: Labels) -> float:
     """
     common = float(np.bincount(labels).max() / len(labels))
     return max(NEARLY_ALL, (1.0 + common) / 2.0)
+
+
+def distance(shares: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+    """Return the total variation between class shares."""
+    return float(0.5 * np.abs(shares - others).sum())
+
+
+def unsupported_class(
+    shares: NDArray[np.float64], source: NDArray[np.float64], assumed: NDArray[np.float64]
+) -> int | None:
+    """Return the class that gained most on the source, if shares are far from those of the source and those assumed."""
+    if min(distance(shares, source), distance(shares, assumed)) <= FAR:
+        return None
+    return int(np.argmax(shares - source))
 
 
 def largest_shares(before: Labels, after: Labels) -> BeforeAfter:

@@ -85,7 +85,9 @@ def reasons_against(evidence: Evidence) -> list[str]:
 
 
 def _of_one_class(share: float) -> str:
-    return f"The classifier of the source gives {_percent(share)} of the rows the same label, so neighbours agree anyway."
+    return (
+        f"The classifier of the source gives {_percent(share)} of the rows the same label, so neighbours agree anyway."
+    )
 
 
 def _of_one_side(part: float) -> NamingText:
