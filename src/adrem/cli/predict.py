@@ -112,7 +112,7 @@ def explain(
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
         if own.columns:
             effects = (f"{e.column} {e.per_deviation:+.2g} for {_plainly(e.deviation)} more" for e in own.columns)
-            text = f"  columns in their own units: {', '.join(effects)}"
+            text = f"  change of the score: {', '.join(effects)}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 

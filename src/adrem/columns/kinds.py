@@ -160,7 +160,9 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
         )
     numbers = [column.numbers(series) for series in (source, target)]
     if not sum(own.count() for own in numbers):
-        raise ParameterError(f"Column {name!r} has no numbers: leave it out of those named.", "numeric")
+        raise ParameterError(
+            f"Column {name!r} has no numbers: write them as 1234.5, or leave it out of those named.", "numeric"
+        )
     return replace(column, reason=_with_strays(column.reason, strings, numbers))
 
 

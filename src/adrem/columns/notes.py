@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from adrem.columns.kinds import NUMBER_HINT, Columns
+from adrem.columns.kinds import NUMBER_HINT, REQUESTED, Columns
 from adrem.columns.names import MOST_NAMES, plain_name, some_names
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import OTHER, ColumnFindings, Recipe
+from adrem.columns.recipe import ABSENT, OTHER, ColumnFindings, Recipe
 from adrem.runtime.notices import NamingText
 
 # How to use a column that was left out, by a word in the reason.
@@ -36,6 +36,8 @@ def describe(
             notes.append(f"column {column.name!r} is treated as {form}, but {column.doubt}")
         if OTHER in recipe.categories.get(column.name, ()):
             reason = column.reason.removesuffix(NUMBER_HINT)
+            if reason == REQUESTED:
+                reason = f"many values, of which {_n_kept(recipe.categories[column.name])} are common in both files"
             notes.append(f"column {column.name!r} has {reason}: the others count as one value")
     for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
         if names:
@@ -44,6 +46,11 @@ def describe(
         if names:
             notes.append(f"only in {table.name}, left out: {some_names(names)}")
     return notes + _look_alikes(columns) + _gaps(columns, recipe, findings)
+
+
+def _n_kept(values: Sequence[str]) -> int:
+    """Return how many values have a feature of their own."""
+    return len({*values} - {ABSENT, OTHER})
 
 
 def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:
