@@ -33,6 +33,7 @@ GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
 
 GIVES_AWAY = "the values give the label away"
 CONFIRMED = "its values give the label of the source away; the other columns confirm them in the target"
+NOT_CONFIRMED = "its values give the label of the source away, and the other columns do not confirm them in the target"
 
 
 def leave_out_suspects(
@@ -51,7 +52,9 @@ def leave_out_suspects(
     for column in learnt:
         if column.name not in kept and column.name in values:
             _judge(column, values[column.name], y, names, reasons, apart)
-    doubts = dict.fromkeys(confirmed(_with_reason(reasons, GIVES_AWAY), values, y), CONFIRMED)
+    asked = [name for name, own in values.items() if name in kept and _gives_away(own[0], y)]
+    doubts = dict.fromkeys(asked, NOT_CONFIRMED)
+    doubts |= dict.fromkeys(confirmed([*_with_reason(reasons, GIVES_AWAY), *asked], values, y), CONFIRMED)
     reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
