@@ -52,15 +52,22 @@ def leave_out_suspects(
     for column in learnt:
         if column.name not in kept and column.name in values:
             _judge(column, values[column.name], y, names, reasons, apart)
-    asked = [name for name, own in values.items() if name in kept and _gives_away(own[0], y)]
-    doubts = dict.fromkeys(asked, NOT_CONFIRMED)
-    doubts |= dict.fromkeys(confirmed([*_with_reason(reasons, GIVES_AWAY), *asked], values, y), CONFIRMED)
+    doubts = _doubts(_with_reason(reasons, GIVES_AWAY), values, y, kept)
     reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
     if len(reasons) == len(learnt):  # something has to be learnt from
         reasons, apart = {}, reasons
     return replace(columns, shared=[_changed(column, reasons, doubts | apart) for column in columns.shared])
+
+
+def _doubts(
+    leaks: list[str], values: dict[str, list[NDArray[Any]]], y: NDArray[Any], kept: Collection[str]
+) -> dict[str, str]:
+    """Return what is said of columns that give the label away and are used: those in `kept`, and those confirmed."""
+    asked = [name for name, own in values.items() if name in kept and _gives_away(own[0], y)]
+    sure = confirmed([*leaks, *asked], values, y)
+    return dict.fromkeys(asked, NOT_CONFIRMED) | dict.fromkeys(sure, CONFIRMED)
 
 
 def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:
