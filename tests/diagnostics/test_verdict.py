@@ -31,6 +31,7 @@ def test_nearly_lost_class_gives_verdict_unsure() -> None:
     assert verdict.choice == "unsure"
     assert "very few rows were labelled 'versicolor'" in verdict.reasons[0]
     assert judge(GOOD, [], 10, ["versicolor"]).choice == "adapted"
+    assert "labelled 0, 1, 2, 3, 4 and 3 more: with" in judge(apart, [], 10, [*range(8)]).reasons[0]
 
 
 def test_one_sided_changes_give_verdict_source() -> None:

@@ -63,7 +63,7 @@ def predict(
 
 def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None, ...]) -> None:
     """Print how the columns of a table differ from those that the model was trained on."""
-    from adrem.columns.names import some_names
+    from adrem.runtime.text import some_names
 
     if report.missing_columns:
         missing = some_names(report.missing_columns)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.columns.names import describe_columns, some_names
+from adrem.columns.names import describe_columns
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series

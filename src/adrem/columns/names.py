@@ -7,17 +7,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
-MOST_NAMES = 5
 MOST_CLOSE = 3
 MOST_WORDS = 20  # of a name
 FRACTION_OR_DATE = re.compile(r"\s*[+-]?(?:\d+[.,]\d+|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?)\s*$")
-
-
-def some_names(names: Sequence[str]) -> str:
-    """Join names; list only the first of many."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(map(repr, names[:MOST_NAMES])) + more
 
 
 def describe_columns(names: Sequence[str], wanted: str = "", title: str = "Its columns") -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from adrem.columns.kinds import NUMBER_HINT, REQUESTED, Column, Columns
-from adrem.columns.names import MOST_NAMES, plain_name, some_names
+from adrem.columns.names import plain_name
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ABSENT, OTHER, ColumnFindings, Recipe
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import MOST_NAMES, some_names
 
 # How to use a column that was left out, by a word in the reason.
 WAYS = {

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
 # A change of the agreement of neighbours is significant beyond this many standard errors.
 CLEAR_ERRORS = 1.0
@@ -69,7 +70,7 @@ def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[
     if evidence.one_sided >= ONE_SIDED:
         return Verdict("source", [*reasons, _of_one_side(evidence.one_sided)])
     if lost_classes:
-        doubts = [*doubts, f"No target row is labelled {', '.join(map(repr, lost_classes))} any more."]
+        doubts = [*doubts, f"No target row is labelled {some_names(lost_classes)} any more."]
     if near is not None and evidence.neighbours_z <= CLEAR_ERRORS:
         doubts = [*doubts, *reasons]
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
@@ -108,11 +109,8 @@ def _less_agreement(reason: str, recovered: list[Any]) -> Verdict:
     """Return the verdict if neighbours agree less, which proves nothing if there were fewer classes before."""
     if not recovered:
         return Verdict("source", [reason])
-    named = ", ".join(map(repr, recovered))
-    return Verdict(
-        "unsure",
-        [f"{reason} But before, very few rows were labelled {named}: with fewer classes, neighbours agree more."],
-    )
+    before = f"But before, very few rows were labelled {some_names(recovered)}"
+    return Verdict("unsure", [f"{reason} {before}: with fewer classes, neighbours agree more."])
 
 
 def _percent(share: float) -> str:
