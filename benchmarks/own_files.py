@@ -59,6 +59,8 @@ AS_IT_IS = "as it is"
 KINDS = ("table", "text", "image")
 # Accuracies that differ by less are alike.
 ALIKE = 0.02
+# What is handed out should lose no more than this.
+MOST_LOST = 0.03
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 QUANTILE = 0.92
 START, END = "<!-- results: {} -->", "<!-- end of results -->"
@@ -215,10 +217,8 @@ def width_for(rows: list[Row]) -> float:
 
 def show_verdicts(rows: list[Row]) -> str:
     """Return how the verdicts fell, by kind of data."""
-    lines = [
-        "| pairs | number | gain of adapting | gain of what is handed out | adapted | unsure | source | right |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    counts_of = "adapted | unsure | source | right | undecided"
+    lines = [f"| pairs | number | gain of adapting | gain of what is handed out | {counts_of} |", f"|{'---|' * 9}"]
     shown = [row for row in rows if not is_hidden(row)]
     as_they_are = [row for row in shown if row["form"] == AS_IT_IS]
     parts = [(f"{kind}s, {AS_IT_IS}", [row for row in as_they_are if row["kind"] == kind]) for kind in KINDS]
@@ -229,11 +229,28 @@ def show_verdicts(rows: list[Row]) -> str:
         gains = [gain_of(row, "adapted") for row in own]
         handed = [gain_of(row, row["judged"]) for row in own]
         counts = [sum(row["judged"] == choice for row in own) for choice in ("adapted", "unsure", "source")]
-        sure = [row for row in own if row["judged"] != "unsure" and abs(gain_of(row, "adapted")) > ALIKE]
+        clear = [row for row in own if abs(gain_of(row, "adapted")) > ALIKE]
+        sure = [row for row in clear if row["judged"] != "unsure"]
         right = sum((gain_of(row, "adapted") > 0) == (row["judged"] == "adapted") for row in sure)
         cells = [title, str(len(own)), f"{100 * np.mean(gains):+.1f}", f"{100 * np.mean(handed):+.1f}"]
-        lines.append(f"| {' | '.join([*cells, *map(str, counts)])} | {right} of {len(sure)} |")
+        found = [*map(str, counts), f"{right} of {len(sure)}", str(len(clear) - len(sure))]
+        lines.append(f"| {' | '.join([*cells, *found])} |")
     return "\n".join(lines)
+
+
+def show_losses(rows: list[Row]) -> str:
+    """Return the pairs where the labels that are handed out are clearly worse than those of the source."""
+    lines = ["| pair | source alone | handed out | lost | verdict |", "|---|---|---|---|---|"]
+    for row in rows:
+        gain = gain_of(row, row["judged"])
+        if gain < -MOST_LOST and not is_hidden(row):
+            cells = f"{100 * row['baseline']:.1f} | {100 * (row['baseline'] + gain):.1f} | {-100 * gain:.1f}"
+            lines.append(f"| {_title(row)} | {cells} | {row['judged']} |")
+    return "\n".join(lines)
+
+
+def _title(row: Row) -> str:
+    return str(row["pair"] if row["form"] == AS_IT_IS else f"{row['pair']}, {row['form']}")
 
 
 def show_estimates(rows: list[Row]) -> str:
@@ -264,11 +281,10 @@ def show_pairs(rows: Iterable[Row]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        name = row["pair"] if row["form"] == AS_IT_IS else f"{row['pair']}, {row['form']}"
         shares = [f"{100 * row[key]:.1f}" for key in ("baseline", "adapted", "handed_out")]
         value, low, high = (f"{100 * row[key]:.0f}" for key in ("estimate", "low", "high"))
         estimate = "none" if int(row["unknown"]) else f"{value} [{low}-{high}]"
-        lines.append(f"| {name} | {' | '.join(shares)} | {row['verdict']} | {estimate} |")
+        lines.append(f"| {_title(row)} | {' | '.join(shares)} | {row['verdict']} | {estimate} |")
     return "\n".join(lines)
 
 
@@ -283,7 +299,13 @@ def show_rivals(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-TABLES = {"rivals": show_rivals, "verdicts": show_verdicts, "estimates": show_estimates, "pairs": show_pairs}
+TABLES = {
+    "rivals": show_rivals,
+    "verdicts": show_verdicts,
+    "losses": show_losses,
+    "estimates": show_estimates,
+    "pairs": show_pairs,
+}
 
 
 def write_pages(rows: list[Row], pages: list[Path]) -> None:

@@ -45,6 +45,7 @@ def test_tables_of_own_files_are_up_to_date() -> None:
     rows = own_files.leave_one_out(own_files.read_rows(own_files.OUT))
     diagnosis, estimate = ((DOCS / f"{name}.md").read_text("utf-8") for name in ("diagnosis", "estimate"))
     assert own_files.show_verdicts(rows) in diagnosis
+    assert own_files.show_losses(rows) in diagnosis
     assert own_files.show_pairs(rows) in diagnosis
     assert own_files.show_estimates(rows) in estimate
     assert own_files.show_rivals(rows) in estimate

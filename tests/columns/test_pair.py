@@ -138,6 +138,10 @@ def test_tables_without_a_header_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "texts.csv").write_text(texts)
     with pytest.raises(ParameterError, match=r"Is its first line no header\? header names"):
         make_pair(*[read_file(str(tmp_path / "texts.csv"))] * 2, label="kind")
+    few = "\n".join(f"K{k},Bern,03.08.2021,yes" for k in range(30))
+    (tmp_path / "few.csv").write_text(few)
+    with pytest.raises(ParameterError, match=r"no column 'kind'.*Is its first line no header\? header names"):
+        make_pair(*[read_file(str(tmp_path / "few.csv"))] * 2, label="kind")
     (tmp_path / "b.csv").write_text("1\t1\n2\t3\n")
     with pytest.raises(ValueError, match=r"2 columns named '1'.*If its first line is no header, use header"):
         read_file(str(tmp_path / "b.csv"))
@@ -180,3 +184,18 @@ def test_words_for_missing_labels_are_unknown_labels_unless_they_are_classes() -
     pair = make_pair(source, target, label="kind", target_label="kind")
     assert pair.truth is not None
     assert pair.truth.tolist() == ["x", "", "none"] * 10
+
+
+def test_note_on_many_requested_categories_counts_those_kept() -> None:
+    rng = np.random.default_rng(0)
+    towns = np.array([f"town {k}" for k in range(60)])
+    source, target = (
+        pl.DataFrame({"town": towns[rng.integers(first, first + 50, 500)], "ill": ["yes", "no"] * 250})
+        for first in (0, 10)
+    )
+    pair = make_pair(
+        FileTable("a", "", source), FileTable("b", "", target.drop("ill")), label="ill", categorical=["town"]
+    )
+    assert any(
+        "'town' has many values, of which 40 are common in both files: the others count" in note for note in pair.notes
+    )

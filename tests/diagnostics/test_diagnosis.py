@@ -196,3 +196,13 @@ def test_diagnose_rejects_mismatched_arguments(blobs: DomainPair) -> None:
         diagnose(model, X, y, target, feature_names=["a", "b"])
     with pytest.raises(ValueError, match="not fitted"):
         diagnose(AdREM(), X, y, target)
+
+
+@pytest.mark.parametrize(("share", "warns"), [(0.5, False), (0.9, True)])
+def test_diagnosis_warns_of_class_shares_that_nothing_supports(share: float, warns: bool) -> None:
+    rng = np.random.default_rng(0)
+    labels = [np.arange(200) % 2, np.repeat([0, 1], [round(200 * (1 - share)), round(200 * share)])]
+    rows = [rng.normal(size=(200, 3)) + 8.0 * own[:, None] - 4.0 for own in labels]
+    model = SourceOnly(random_state=0).fit(rows[0], labels[0], X_target=rows[1])
+    reasons = diagnose(model, rows[0], labels[0], rows[1]).verdict.reasons
+    assert any("90.0 % of these labels are 1, in the source 50.0 %" in reason for reason in reasons) is warns

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adrem.diagnostics.evidence import largest_shares, one_sided_part, skill_of
+from adrem.diagnostics.evidence import largest_shares, nearly_all_of, one_sided_part, skill_of, unsupported_class
 
 EQUAL = np.array([0.5, 0.5])
 
@@ -58,6 +58,27 @@ def test_skill_is_the_part_of_the_errors_that_are_avoided() -> None:
     assert skill_of(0.9, labels(900, 1000))[0] == pytest.approx(0.0)
     assert skill_of(0.9, labels(50000, 100000))[1] == 0.15
     assert np.isnan(skill_of(float("nan"), labels(50))[0])
+
+
+def test_share_of_nearly_all_rows_is_higher_if_a_class_is_that_common_in_the_source() -> None:
+    assert nearly_all_of(labels(50)) == nearly_all_of(labels(90)) == 0.95
+    assert nearly_all_of(labels(97)) == pytest.approx(0.985)
+
+
+@pytest.mark.parametrize(
+    ("shares", "source", "assumed", "found"),
+    [
+        ((0.1, 0.9), (0.5, 0.5), (0.5, 0.5), 1),
+        ((0.1, 0.9), (0.2, 0.8), (0.5, 0.5), None),
+        ((0.1, 0.9), (0.5, 0.5), (0.2, 0.8), None),
+        ((0.3, 0.7), (0.5, 0.5), (0.5, 0.5), None),
+        ((0.1, 0.45, 0.45), (0.6, 0.1, 0.3), (0.5, 0.3, 0.2), 1),
+    ],
+)
+def test_class_shares_far_from_the_source_and_from_the_assumed_ones_are_unsupported(
+    shares: tuple[float, ...], source: tuple[float, ...], assumed: tuple[float, ...], found: int | None
+) -> None:
+    assert unsupported_class(*map(np.array, (shares, source, assumed))) == found
 
 
 def test_largest_shares_before_and_after() -> None:

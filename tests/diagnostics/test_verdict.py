@@ -31,6 +31,7 @@ def test_nearly_lost_class_gives_verdict_unsure() -> None:
     assert verdict.choice == "unsure"
     assert "very few rows were labelled 'versicolor'" in verdict.reasons[0]
     assert judge(GOOD, [], 10, ["versicolor"]).choice == "adapted"
+    assert "labelled 0, 1, 2, 3, 4 and 3 more: with" in judge(apart, [], 10, [*range(8)]).reasons[0]
 
 
 def test_one_sided_changes_give_verdict_source() -> None:
@@ -63,6 +64,12 @@ def test_single_doubt_gives_verdict_unsure(evidence: Evidence, lost: list[str], 
     assert verdict.choice == "unsure"
     assert len(verdict.reasons) == 1
     assert reason in verdict.reasons[0]
+
+
+def test_class_as_common_as_in_the_source_is_no_doubt() -> None:
+    rare = replace(GOOD, largest_share=BeforeAfter(0.96, 0.97), nearly_all=0.985)
+    assert judge(rare, [], 10, []).choice == "adapted"
+    assert judge(replace(rare, largest_share=BeforeAfter(0.96, 0.99)), [], 10, []).choice == "unsure"
 
 
 def test_verdict_says_if_no_label_changed() -> None:

@@ -151,7 +151,9 @@ def _tell_scores(summary: dict[str, Any]) -> None:
     """Print the accuracies and, of a few classes, the recalls and confusions."""
     scores = summary["scores"]
     if scores["unlabelled"]:
-        say(f"{scores['unlabelled']} of the rows have no label for scoring: they count neither as right nor as wrong.")
+        say_wrapped(
+            f"{scores['unlabelled']} of the rows have no label for scoring: they count neither as right nor as wrong."
+        )
     for title, name in (("Accuracy", "accuracy"), ("Balanced accuracy", "balanced_accuracy")):
         own = scores[name]
         say(f"{title}: {100 * own['adapted']:.1f} % adapted, {100 * own['source']:.1f} % by the source alone.")

@@ -63,7 +63,7 @@ def predict(
 
 def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None, ...]) -> None:
     """Print how the columns of a table differ from those that the model was trained on."""
-    from adrem.columns.names import some_names
+    from adrem.runtime.text import some_names
 
     if report.missing_columns:
         missing = some_names(report.missing_columns)
@@ -112,7 +112,7 @@ def explain(
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
         if own.columns:
             effects = (f"{e.column} {e.per_deviation:+.2g} for {_plainly(e.deviation)} more" for e in own.columns)
-            text = f"  columns in their own units: {', '.join(effects)}"
+            text = f"  change of the score: {', '.join(effects)}"
             typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.columns.names import describe_columns, some_names
+from adrem.columns.names import describe_columns
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -161,7 +162,9 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
         )
     numbers = [column.numbers(series) for series in (source, target)]
     if not sum(own.count() for own in numbers):
-        raise ParameterError(f"Column {name!r} has no numbers: leave it out of those named.", "numeric")
+        raise ParameterError(
+            f"Column {name!r} has no numbers: write them as 1234.5, or leave it out of those named.", "numeric"
+        )
     return replace(column, reason=_with_strays(column.reason, strings, numbers))
 
 

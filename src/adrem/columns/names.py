@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
-MOST_NAMES = 5
 MOST_CLOSE = 3
 MOST_WORDS = 20  # of a name
-
-
-def some_names(names: Sequence[str]) -> str:
-    """Join names; list only the first of many."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(map(repr, names[:MOST_NAMES])) + more
+FRACTION_OR_DATE = re.compile(r"\s*[+-]?(?:\d+[.,]\d+|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?)\s*$")
 
 
 def describe_columns(names: Sequence[str], wanted: str = "", title: str = "Its columns") -> str:
@@ -36,16 +32,19 @@ def with_header_hint(text: str, names: Sequence[str], wanted: str = "", separato
     described = f"{text} {describe_columns(names, wanted)}"
     if len(names) == 1 and len(names[0].split()) > 1:
         return f"{described} Are its columns separated by spaces? Separate them by commas or tabs."
-    if 2 * sum(map(_is_value, names)) > len(names) or any(_is_text(name) for name in names):
+    if 2 * sum(map(_is_value, names)) > len(names) or any(map(_is_cell, names)):
         hint = "Is it tab-separated without a header?" if separator == "\t" else "Is its first line no header?"
         hint += " {header} names the columns column_1, column_2 and so on."
         return NamingText("{text} " + hint, text=described)
     return described
 
 
-def _is_text(name: str) -> bool:
-    """Return whether a name looks like a text of the first row, and not like a question of a form."""
-    return len(name.split()) > MOST_WORDS
+def _is_cell(name: str) -> bool:
+    """Return whether a name looks like a cell of the first row: a number with a fraction, a date, or a text.
+
+    Whole numbers and questions of a form can be names.
+    """
+    return bool(FRACTION_OR_DATE.match(name)) or len(name.split()) > MOST_WORDS
 
 
 def _is_value(name: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from adrem.columns.kinds import NUMBER_HINT, Columns
-from adrem.columns.names import MOST_NAMES, plain_name, some_names
+from adrem.columns.kinds import NUMBER_HINT, REQUESTED, Column, Columns
+from adrem.columns.names import plain_name
 from adrem.columns.reading import FileTable
-from adrem.columns.recipe import OTHER, ColumnFindings, Recipe
+from adrem.columns.recipe import ABSENT, OTHER, ColumnFindings, Recipe
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import MOST_NAMES, some_names
 
 # How to use a column that was left out, by a word in the reason.
 WAYS = {
@@ -35,8 +36,7 @@ def describe(
             form = "categories" if column.kind == "category" else "numbers"
             notes.append(f"column {column.name!r} is treated as {form}, but {column.doubt}")
         if OTHER in recipe.categories.get(column.name, ()):
-            reason = column.reason.removesuffix(NUMBER_HINT)
-            notes.append(f"column {column.name!r} has {reason}: the others count as one value")
+            notes.append(_of_many_values(column, recipe.categories[column.name]))
     for kind, names in (("numbers", columns.of_kind("number")), ("categories", columns.of_kind("category"))):
         if names:
             notes.append(f"{kind}: {some_names(names)}")
@@ -44,6 +44,14 @@ def describe(
         if names:
             notes.append(f"only in {table.name}, left out: {some_names(names)}")
     return notes + _look_alikes(columns) + _gaps(columns, recipe, findings)
+
+
+def _of_many_values(column: Column, kept: Sequence[str]) -> str:
+    """Return the note on a category of which only some values have a feature of their own."""
+    reason = column.reason.removesuffix(NUMBER_HINT)
+    if reason == REQUESTED:
+        reason = f"many values, of which {len({*kept} - {ABSENT, OTHER})} are common in both files"
+    return f"column {column.name!r} has {reason}: the others count as one value"
 
 
 def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:

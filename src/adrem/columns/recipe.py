@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.columns.intervals import find_intervals, interval_names
-from adrem.columns.names import describe_columns, some_names
+from adrem.columns.names import describe_columns
 from adrem.columns.terms import count_terms
 from adrem.columns.values import as_days, as_numbers, as_strings, without_codes
 from adrem.exceptions import InvalidDataError
+from adrem.runtime.text import some_names
 from adrem.types import Matrix
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from adrem.columns.names import describe_columns, some_names
+from adrem.columns.names import describe_columns
 from adrem.columns.pair import select
 from adrem.columns.reading import FileTable
 from adrem.columns.values import as_strings
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.machines.tables import stack
+from adrem.runtime.text import some_names
 
 
 def join_sources(tables: Sequence[FileTable], label: str | None = None) -> FileTable:

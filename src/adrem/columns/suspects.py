@@ -34,6 +34,7 @@ GIVEN_AWAY, PART_OF_ERRORS, ROWS_PER_VALUE, MIN_LABELLED = 0.995, 0.05, 5, 50
 
 GIVES_AWAY = "the values give the label away"
 CONFIRMED = "its values give the label of the source away; the other columns confirm them in the target"
+NOT_CONFIRMED = "its values give the label of the source away, and the other columns do not confirm them in the target"
 
 
 def leave_out_suspects(
@@ -52,13 +53,22 @@ def leave_out_suspects(
     for column in learnt:
         if column.name not in kept and column.name in values:
             _judge(column, values[column.name], y, names, reasons, apart)
-    doubts = dict.fromkeys(confirmed(_with_reason(reasons, GIVES_AWAY), values, y), CONFIRMED)
+    doubts = _doubts(_with_reason(reasons, GIVES_AWAY), values, y, kept)
     reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
     if len(reasons) == len(learnt):  # something has to be learnt from
         reasons, apart = {}, reasons
     return replace(columns, shared=[_changed(column, reasons, doubts | apart) for column in columns.shared])
+
+
+def _doubts(
+    leaks: list[str], values: dict[str, list[NDArray[Any]]], y: NDArray[Any], kept: Collection[str]
+) -> dict[str, str]:
+    """Return what is said of columns that give the label away and are used: those in `kept`, and those confirmed."""
+    asked = [name for name, own in values.items() if name in kept and _gives_away(own[0], y)]
+    sure = confirmed([*leaks, *asked], values, y)
+    return dict.fromkeys(asked, NOT_CONFIRMED) | dict.fromkeys(sure, CONFIRMED)
 
 
 def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:

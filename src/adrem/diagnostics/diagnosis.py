@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,16 @@ from adrem.base.pipelines import unwrap
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
-from adrem.diagnostics.evidence import Evidence, compare_neighbours, largest_shares, one_sided_part, skill_of
+from adrem.diagnostics.evidence import (
+    Evidence,
+    compare_neighbours,
+    distance,
+    largest_shares,
+    nearly_all_of,
+    one_sided_part,
+    skill_of,
+    unsupported_class,
+)
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
@@ -210,6 +220,7 @@ class Examination:
             skill=skill,
             least_skill=least_skill,
             agreement=float(np.mean(self.members)) if self.members else None,
+            nearly_all=nearly_all_of(self.domains.labels),
         )
 
     def _assumed_shares(self) -> NDArray[np.float64]:
@@ -218,8 +229,10 @@ class Examination:
     @property
     def distance_before(self) -> float:
         """The distance of the class shares before adapting from those that are assumed, as a total variation."""
-        shares = np.bincount(self.before, minlength=len(self.labels)) / len(self.before)
-        return float(0.5 * np.abs(shares - self._assumed_shares()).sum())
+        return distance(self._shares_of(self.before), self._assumed_shares())
+
+    def _shares_of(self, labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.asarray(np.bincount(labels, minlength=len(self.labels)) / len(labels))
 
     @property
     def source_accuracy(self) -> float:
@@ -230,12 +243,26 @@ class Examination:
     @cached_property
     def verdict(self) -> Verdict:
         """Which labels to use."""
-        return judge(self.evidence, self.vanished, self.n_changed, self.recovered)
+        found = judge(self.evidence, self.vanished, self.n_changed, self.recovered)
+        return replace(found, reasons=[*found.reasons, *self._unsupported_shares(found.choice)])
 
     @property
     def chosen(self) -> NDArray[np.intp]:
         """The labels that the verdict prefers, the adapted ones if it is unsure."""
-        return self.before if self.verdict.choice == "source" else self.after
+        return self._labels_of(self.verdict.choice)
+
+    def _labels_of(self, choice: str) -> NDArray[np.intp]:
+        return self.before if choice == "source" else self.after
+
+    def _unsupported_shares(self, choice: str) -> list[str]:
+        """Return what is strange about the class shares of the labels that are chosen, if something is."""
+        shares, source = map(self._shares_of, (self._labels_of(choice), self.domains.labels))
+        k = unsupported_class(shares, source, self._assumed_shares())
+        if k is None or shares.max() > self.evidence.nearly_all:
+            return []
+        here, there = (f"{100 * own[k]:.1f} %" for own in (shares, source))
+        means_same = "if that can't be, check whether the columns mean the same in the target."
+        return [f"{here} of these labels are {self.labels[k]!r}, in the source {there}: {means_same}"]
 
     def score(self, truth: Any) -> Scores | None:
         """Score the labels by the true ones; None without any."""

@@ -24,6 +24,10 @@ MORE_SKEWED = 0.02
 # A classifier has learnt something if it avoids at least this part of the errors of the most common label, and at least
 # this number of standard errors.
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
+# All labels but a few are the same if one class has more than this part of them.
+NEARLY_ALL = 0.95
+# Class shares are far from others beyond this distance, a total variation.
+FAR = 0.25
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Evidence:
         source rows, NaN if a class has too few; and the least that is clearly above none.
     agreement : float or None
         Mean share of the members that agree with a label; None for a method with one classifier.
+    nearly_all : float, default=0.95
+        The share above which the most common label has nearly all rows: more if it does in the source.
     """
 
     neighbours: BeforeAfter | None
@@ -78,6 +84,7 @@ class Evidence:
     skill: float
     least_skill: float
     agreement: float | None
+    nearly_all: float = NEARLY_ALL
 
 
 def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
@@ -123,6 +130,29 @@ def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:
     common = float(np.bincount(labels).max() / len(labels))
     error = np.sqrt(common * (1.0 - common) / len(labels))
     return (accuracy - common) / (1.0 - common), max(LEAST_SKILL, SKILL_ERRORS * float(error) / (1.0 - common))
+
+
+def nearly_all_of(labels: Labels) -> float:
+    """Return the share above which a label has nearly all rows: the others have less than half of theirs in the source.
+
+    Or less than a twentieth, if that is less.
+    """
+    common = float(np.bincount(labels).max() / len(labels))
+    return max(NEARLY_ALL, (1.0 + common) / 2.0)
+
+
+def distance(shares: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+    """Return the total variation between class shares."""
+    return float(0.5 * np.abs(shares - others).sum())
+
+
+def unsupported_class(
+    shares: NDArray[np.float64], source: NDArray[np.float64], assumed: NDArray[np.float64]
+) -> int | None:
+    """Return the class that gained most on the source, if shares are far from those of the source and those assumed."""
+    if min(distance(shares, source), distance(shares, assumed)) <= FAR:
+        return None
+    return int(np.argmax(shares - source))
 
 
 def largest_shares(before: Labels, after: Labels) -> BeforeAfter:

@@ -7,14 +7,13 @@ from typing import Any, Literal
 
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
 from adrem.runtime.notices import NamingText
+from adrem.runtime.text import some_names
 
 # A change of the agreement of neighbours is significant beyond this many standard errors.
 CLEAR_ERRORS = 1.0
 # If this part of the changes is in one direction, the labels depend on the class shares that were assumed.
 # docs/diagnosis.md has how it was chosen, and the results of the rules on data sets that had no part in the choice.
 ONE_SIDED = 0.7
-# All labels but a few are the same if one class has more than this part of them.
-NEARLY_ALL = 0.95
 NO_SKILL = (
     "On held-out rows of the source, its classifier is hardly better than always giving the most common label: the "
     "columns tell little about the labels, or there are too few rows."
@@ -54,7 +53,7 @@ class Verdict:
 def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
     """Return the verdict; docs/diagnosis.md has the rules and how well they work."""
     doubts = reasons_against(evidence)
-    if evidence.largest_share.adapted > NEARLY_ALL:
+    if evidence.largest_share.adapted > evidence.nearly_all:
         return Verdict("unsure", doubts, same=not n_changed)
     if not n_changed:
         return Verdict("unsure" if doubts else "adapted", doubts, same=True)
@@ -64,14 +63,14 @@ def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered
 def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[Any], doubts: list[str]) -> Verdict:
     near = evidence.neighbours
     reasons = [] if near is None else [_of_neighbours(near, evidence.neighbours_z)]
-    if evidence.largest_share.source > NEARLY_ALL and not doubts:
+    if evidence.largest_share.source > evidence.nearly_all and not doubts:
         return Verdict("adapted", [*reasons, _of_one_class(evidence.largest_share.source)])
     if near is not None and evidence.neighbours_z < -CLEAR_ERRORS:
         return _less_agreement(reasons[0], recovered)
     if evidence.one_sided >= ONE_SIDED:
         return Verdict("source", [*reasons, _of_one_side(evidence.one_sided)])
     if lost_classes:
-        doubts = [*doubts, f"No target row is labelled {', '.join(map(repr, lost_classes))} any more."]
+        doubts = [*doubts, f"No target row is labelled {some_names(lost_classes)} any more."]
     if near is not None and evidence.neighbours_z <= CLEAR_ERRORS:
         doubts = [*doubts, *reasons]
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
@@ -80,14 +79,16 @@ def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[
 def reasons_against(evidence: Evidence) -> list[str]:
     """Return why neither the labels nor an estimate of their accuracy can be trusted; nothing if they can."""
     found = [NO_SKILL] if evidence.skill < evidence.least_skill else []  # NaN if it is not known
-    if evidence.largest_share.adapted > NEARLY_ALL:
+    if evidence.largest_share.adapted > evidence.nearly_all:
         share = _percent(evidence.largest_share.adapted)
         found.append(f"{share} of the target rows have the same label: check whether the columns mean the same there.")
     return found
 
 
 def _of_one_class(share: float) -> str:
-    return f"The classifier of the source gives {_percent(share)} of the rows the same label."
+    return (
+        f"The classifier of the source gives {_percent(share)} of the rows the same label, so neighbours agree anyway."
+    )
 
 
 def _of_one_side(part: float) -> NamingText:
@@ -108,11 +109,8 @@ def _less_agreement(reason: str, recovered: list[Any]) -> Verdict:
     """Return the verdict if neighbours agree less, which proves nothing if there were fewer classes before."""
     if not recovered:
         return Verdict("source", [reason])
-    named = ", ".join(map(repr, recovered))
-    return Verdict(
-        "unsure",
-        [f"{reason} But before, very few rows were labelled {named}: with fewer classes, neighbours agree more."],
-    )
+    before = f"But before, very few rows were labelled {some_names(recovered)}"
+    return Verdict("unsure", [f"{reason} {before}: with fewer classes, neighbours agree more."])
 
 
 def _percent(share: float) -> str:

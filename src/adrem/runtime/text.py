@@ -1,6 +1,16 @@
-"""Short texts: abbreviations, counts of rows, percentages."""
+"""Short texts: abbreviations, lists of names, counts of rows, percentages."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+MOST_NAMES = 5
+
+
+def some_names(names: Sequence[object]) -> str:
+    """Join names; list only the first of many."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(map(repr, names[:MOST_NAMES])) + more
 
 
 def without_middle(text: str, length: int) -> str:
