@@ -41,6 +41,10 @@ class Block(NamedTuple):
     remark: str
 
     @property
+    def is_excerpt(self) -> bool:
+        return self.title.startswith("src/")
+
+    @property
     def is_run(self) -> bool:
         return self.kind in ("python", "sh") and not self.title and not self.remark.startswith("not run")
 
@@ -67,9 +71,8 @@ class Reader:
         if block.kind == "text" and self.printed is not None:
             assert block.text == self.printed, f"{self.page.name}:{block.line}: the commands print\n{self.printed}"
         self.printed = None
-        if block.title.startswith("src/"):
-            stands = flush_left(block.text) in flush_left((ROOT / block.title).read_text("utf-8"))
-            assert stands, f"{self.page.name}:{block.line} does not stand in {block.title}"
+        if block.is_excerpt:
+            assert is_verbatim(block), f"{self.page.name}:{block.line} is not in {block.title}"
         elif block.title:
             path = self.folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,6 +125,11 @@ def comments_of(text: str) -> dict[int, str]:
     """The comments of Python code, by line number."""
     tokens = tokenize.generate_tokens(StringIO(text).readline)
     return {token.start[0]: token.string[1:].strip() for token in tokens if token.type == tokenize.COMMENT}
+
+
+def is_verbatim(excerpt: Block) -> bool:
+    """Whether an excerpt is a part of the file in its title, whatever its indentation."""
+    return flush_left(excerpt.text) in flush_left((ROOT / excerpt.title).read_text("utf-8"))
 
 
 def flush_left(text: str) -> str:

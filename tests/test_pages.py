@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 import typer
-from pages import ROOT, Block, Reader, blocks_of
+from pages import ROOT, Block, Reader, blocks_of, is_verbatim
 
 from adrem.cli.app import app
 
@@ -38,6 +38,14 @@ def test_every_block_has_a_known_kind(page: Path) -> None:
     blocks = list(blocks_of(page))
     assert n_fences == 2 * len(blocks)
     assert {block.kind for block in blocks} <= KINDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_excerpts_are_in_the_source(page: Path) -> None:
+    moved = [
+        f"{block.title}, line {block.line}" for block in blocks_of(page) if block.is_excerpt and not is_verbatim(block)
+    ]
+    assert moved == []
 
 
 def commands_not_run() -> list[tuple[str, str]]:

@@ -249,9 +249,10 @@ def find_protocols(table: str, features: str | None = None) -> list[Protocol]:
     Office-Caltech 10, SURF features, 20 source rows a class (dslr: 8)
     Office-Caltech 10, ResNet-50 features, 20 source rows a class (dslr: 8)
     """
-    if table not in (*TABLES, "all"):
-        raise ParameterError(f"There is no table {table!r}; known are {', '.join(TABLES)}, and 'all'.", "table")
     of_table = [protocol for protocol in PROTOCOLS if table in (protocol.table, "all")]
+    if not of_table:
+        known = ", ".join(dict.fromkeys(protocol.table for protocol in PROTOCOLS))
+        raise ParameterError(f"There is no table {table!r}; known are {known}, and 'all'.", "table")
     chosen = [protocol for protocol in of_table if features in (protocol.features, None)]
     if not chosen:
         known = ", ".join(repr(name) for name in dict.fromkeys(protocol.features for protocol in of_table))
