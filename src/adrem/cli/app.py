@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +13,18 @@ from typer.core import TyperGroup
 from adrem.cli import adapt, bench, datasets, demo, predict
 from adrem.cli.interrupt import stop
 from adrem.cli.parameters import error_with_options, parameters_as_options
+from adrem.cli.shared import tell
+from adrem.runtime.text import printable
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Escape what a terminal would obey in errors about arguments, which may have names from files."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = printable(error.message)
+        raise
 
 
 class Commands(TyperGroup):
@@ -18,7 +32,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with parameters_as_options():
+            with _printable_errors(), parameters_as_options():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             stop()
@@ -45,7 +59,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from adrem import __version__
 
-        typer.echo(f"adrem {__version__}")
+        tell(f"adrem {__version__}")
         raise typer.Exit
 
 
@@ -62,6 +76,9 @@ def root(
 def run() -> None:
     """Run the app; print an error as one line, or with --debug as a traceback."""
     arguments = [word for word in sys.argv[1:] if word != "--debug"]  # allowed anywhere
+    for word in arguments:
+        if not word.isascii() and any("\ud800" <= own <= "\udfff" for own in word):
+            _fail(f"{word} is not UTF-8: give the file another name.", 2)
     try:
         app(arguments, prog_name="adrem")
     except Exception as error:  # no traceback without --debug
@@ -74,5 +91,5 @@ def run() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    sys.stderr.write(f"adrem: {message}\n")
+    sys.stderr.write(f"adrem: {printable(message)}\n")
     raise SystemExit(code)
