@@ -43,7 +43,7 @@ def predict(
     from adrem.columns import read_file
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import labels_for_scoring, select
+    from adrem.columns.pair import check_plain, labels_for_scoring, select
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
@@ -53,6 +53,7 @@ def predict(
         truth = table.labels
         if target_label is not None and table.frame is not None:
             given = select(table, [target_label], "target_label")[target_label]
+            check_plain(given, table.name, "target_label")
             truth = labels_for_scoring(given, bundle.model.classes_)
         rows, report = make_rows(bundle, table)
     _tell_columns(report, table.name, (*beside.columns, target_label, bundle.about.get("label")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import IO, Any
 
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from adrem.exceptions import FileTooLargeError, InvalidDataError, PythonObjectsError
+from adrem.exceptions import FileTooLargeError, InvalidDataError, NotEnoughMemoryError, PythonObjectsError
 from adrem.files.budget import DIRECTORY_BYTES, Budget
-from adrem.runtime.memory import size_of
+from adrem.runtime.memory import available_memory, size_of
 
 PART = 1 << 24
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -76,31 +76,44 @@ def read_arrays(file: IO[bytes], budget: Budget | None = None) -> dict[str, NDAr
         members = archive.infolist()
         budget.draw_members([member.filename for member in members])
         budget.draw(2 * sum(member.file_size for member in members), "its arrays and a copy of them")
-        return {member.filename.removesuffix(".npy"): _read_member(archive, member) for member in members}
+        return {member.filename.removesuffix(".npy"): _read_member(archive, member, budget) for member in members}
 
 
 def read_bounded(stream: AbstractContextManager[Any], name: str, budget: Budget | None = None) -> bytes:
     """Read a stream to its end; raise an error if it does not fit into memory."""
     budget = budget or Budget()
     most = budget.apart  # the parts, their join, and what is parsed from it
-    parts, n_bytes = [], 0
     with stream as file:
-        while part := file.read(PART):
-            n_bytes += len(part)
-            if n_bytes > most:
-                raise FileTooLargeError(f"{name} has more than {size_of(most)}, a third of the memory that is free.")
-            parts.append(part)
-    budget.draw(n_bytes, "its bytes")
-    return b"".join(parts)
+        try:
+            content = b"".join(_parts_of(file, name, most))
+        except MemoryError as error:
+            if isinstance(error, FileTooLargeError):
+                raise
+            raise NotEnoughMemoryError(
+                f"{name} was not read for lack of memory: {size_of(available_memory())} are free."
+            ) from error
+    budget.draw(len(content), "its bytes")
+    return content
 
 
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+def _parts_of(file: Any, name: str, most: float) -> Iterator[bytes]:
+    n_bytes = 0
+    while part := file.read(PART):
+        n_bytes += len(part)
+        if n_bytes > most:
+            raise FileTooLargeError(f"{name} has more than {size_of(most)}, a third of the memory that is free.")
+        yield part
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> NDArray[Any]:
     if not member.filename.endswith(".npy") or member.compress_type not in PLAIN:
         raise InvalidDataError(f"{member.filename!r} is not a .npy array")
     with archive.open(member) as stream:
         shape, by_columns, dtype = _HEADERS[npy.read_magic(stream)](stream)
         if dtype.hasobject:
             raise PythonObjectsError(member.filename.removesuffix(".npy"))
+        if dtype.kind in "SU":
+            budget.check_strings(member.filename, dtype.itemsize // np.dtype(f"{dtype.kind}1").itemsize)
         n_bytes = math.prod(shape) * dtype.itemsize
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or stream.tell() + n_bytes != member.file_size:
             raise InvalidDataError(f"{member.filename!r} does not have the size that its header states")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from adrem.exceptions import FileTooLargeError, InvalidDataError
 from adrem.runtime.memory import available_memory, size_of
@@ -32,6 +33,8 @@ class Budget:
         Values of JSON texts that become Python objects.
     n_members : int, default=MOST_MEMBERS
         Members of archives.
+    n_letters : float, default=inf
+        Letters of the longest string of an array: each string of it takes as much.
     seconds : float, default=SECONDS
         Seconds for a reader in another process.
 
@@ -43,18 +46,19 @@ class Budget:
     >>> budget.draw(8e5, "its columns")
     Traceback (most recent call last):
         ...
-    adrem.exceptions.FileTooLargeError: its columns take 800 kB, and 200 kB are free
+    adrem.exceptions.FileTooLargeError: its columns take 800 kB, and it may take 200 kB
     """
 
     n_bytes: float = field(default_factory=available_memory)
     n_nodes: int = MOST_NODES
     n_members: int = MOST_MEMBERS
+    n_letters: float = inf
     seconds: float = SECONDS
 
-    def draw(self, n_bytes: float, what: str, limit: str = "{left} are free") -> None:
+    def draw(self, n_bytes: float, what: str) -> None:
         """Take bytes of what is left; raise FileTooLargeError if it is less."""
         if n_bytes > self.n_bytes:
-            raise FileTooLargeError(f"{what} take {size_of(n_bytes)}, and {limit.format(left=size_of(self.n_bytes))}")
+            raise FileTooLargeError(f"{what} take {size_of(n_bytes)}, and it may take {size_of(self.n_bytes)}")
         self.n_bytes -= n_bytes
 
     def draw_json(self, text: bytes) -> None:
@@ -78,6 +82,11 @@ class Budget:
     def draw_features(self, n_features: int) -> None:
         """Take what any model of so many features takes."""
         self.draw(FEATURE_BYTES * n_features, f"models of {n_features} features")
+
+    def check_strings(self, name: str, n_letters: int) -> None:
+        """Raise an error for an array of too long strings."""
+        if n_letters > self.n_letters:
+            raise FileTooLargeError(f"{name} has strings of {n_letters} letters, and {self.n_letters} are allowed")
 
     @property
     def apart(self) -> float:

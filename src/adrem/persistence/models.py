@@ -17,7 +17,7 @@ from adrem.exceptions import FileTooLargeError, InvalidDataError, InvalidTypeErr
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
 from adrem.files.budget import Budget
-from adrem.persistence.checks import check_arrays
+from adrem.persistence.checks import MOST_LETTERS, check_arrays
 from adrem.persistence.content import Arrays, Header, pack, rebuild
 from adrem.persistence.header import parse_header
 from adrem.persistence.pipelines import STEPS, pack_steps, restore_steps
@@ -155,7 +155,7 @@ def read_model(
     name = os.fspath(path)
     with Path(path).open("rb") as file:
         try:
-            budget = Budget(min(max_bytes, available_memory()))
+            budget = Budget(min(max_bytes, available_memory()), n_letters=MOST_LETTERS)
             arrays = read_arrays(file, budget)
             check_arrays(arrays, budget)
             header = parse_header(arrays.pop(HEADER), budget)
@@ -165,8 +165,8 @@ def read_model(
             raise
         except FileTooLargeError as error:
             raise UnreadableModelError(
-                f"{name} was not read: {error}. If you know where it comes from, give load a larger max_bytes, or a "
-                "machine with more memory."
+                f"{name} was not read: {error}. If that is for lack of memory, and you know where it comes from, give "
+                "load a larger max_bytes, or a machine with more memory."
             ) from error
         except Exception as error:  # whatever hostile bytes may provoke in zip, zlib, numpy and JSON
             if is_lack_of_memory(error):
