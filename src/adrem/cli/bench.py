@@ -95,6 +95,7 @@ def run(
         say("Nothing to run.")
         raise typer.Exit(1)
     finished = store.get(planned.cells)
+    _tell_notes(store)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
     with _workers_of(cluster, todo, data_home) as client:
@@ -143,6 +144,7 @@ def figure(
     if chosen.cells is not None and not cells:
         raise typer.Exit(1)
     finished = store.get(cells)
+    _tell_notes(store)
     todo = [cell for cell in cells if cell not in finished]
     if _run(todo, store, jobs, data_home, chosen.work):
         raise typer.Exit(1)
@@ -203,11 +205,19 @@ def _cache_folder(cache: Path | None) -> Path:
     return cache_home() / "bench" if cache is None else cache
 
 
+def _tell_notes(store: Store) -> None:
+    """Print what was damaged, each once."""
+    for note in store.notes:
+        say(note)
+    store.notes.clear()
+
+
 def _show(store: Store, planned: RunPlan, form: str) -> None:
     from adrem.benchmark.results import summarize
     from adrem.benchmark.tables import render
 
     results = store.get(planned.cells)
+    _tell_notes(store)
     tables = [summarize(protocol, planned.methods, results) for protocol in planned.protocols]
     tell(render(tables, form, terminal_width()), nl=False)
     warned = [text for result in results.values() for text in result.values.get("warnings", ())]

@@ -184,7 +184,7 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
         )
     from adrem.machines.tables import stack
 
-    scaler = JointStdScaler().fit(stack([X_source, X_target]))
+    scaler = JointStdScaler().set_output(transform="default").fit(stack([X_source, X_target]))
     scaled = [as_dense(scaler.transform(rows)) for rows in (X_source, X_target)]
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
     if target.labels is not None:
