@@ -71,7 +71,7 @@ def _command(content: bytes, folder: Path) -> None:
     known = [
         "adapt", "predict", "explain", "datasets", "list", "bench", "show", str(folder / "table.csv"), "--label",
         "label", "-o", str(folder / "out.csv"), "--force", "--members", "1", "--iterations", "2", "--C", "1.0",
-        "--json", "--prior", "--id", "--keep", "text", "--drop", "length", "--method", "SourceOnly", "--estimate",
+        "--json", "--prior", "--id", "--keep", "text", "--drop", "length", "--method", "source", "--estimate",
         "--help", "-1", "--text", "", "--report", str(folder / "page.html"), "--save", str(folder / "model.adrem"),
         "--config",
     ]  # fmt: skip

@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 import resource
+import struct
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -148,6 +149,36 @@ def many_members(good: bytes, _: Path) -> bytes:
     return zipped({**members_of(good), **{f"x{k}.npy": array_bytes(np.zeros(1)) for k in range(20_000)}})
 
 
+def endless_directory(good: bytes, _: Path) -> bytes:
+    """A directory of half a million members that are one, in twenty-five megabytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("x", b"")
+    content = file.getvalue()
+    begin, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    entries = content[begin:end] * 500_000
+    sizes = struct.pack("<HHII", 65535, 65535, len(entries), begin)
+    return content[:begin] + entries + content[end : end + 8] + sizes + content[end + 20 :] + good[:0]
+
+
+def long_names(n_letters: int, *arrays: str) -> Callable[[bytes, Path], bytes]:
+    """Labels as strings of so many letters."""
+
+    def attack(good: bytes, _: Path) -> bytes:
+        members = members_of(good)
+        for name in arrays:
+            labels = npy.read_array(io.BytesIO(members[name]))
+            members[name] = array_bytes(labels.astype(f"U{n_letters}"))
+        return zipped(members)
+
+    return attack
+
+
+def history_with(**values: Any) -> Callable[[bytes, Path], bytes]:
+    """A history whose last entry says something else."""
+    return with_header(lambda header: header["history_"][-1].update(values))
+
+
 def twice_the_same(good: bytes, _: Path) -> bytes:
     file = io.BytesIO(good)
     with zipfile.ZipFile(file, "a") as archive:
@@ -223,6 +254,17 @@ MEMORY: dict[str, Callable[[bytes, Path], bytes]] = {
     "a header of a million brackets": with_header(lambda _: b"[" * 10**6),
     "a number of ten million digits": with_header(lambda _: b'{"format": ' + b"9" * 10**7 + b"}"),
     "twenty thousand members": many_members,
+    "a directory of half a million members": endless_directory,
+    "fifteen million small objects": with_header(lambda _: b"[" + b'{"":{}},' * 15_000_000 + b"[]]"),
+    "a text of commas": with_header(lambda _: b'{"format": "' + b"," * 10**7 + b'"}'),
+    "a class of 100 000 letters": long_names(100_000, "classes_.npy", "transduction_.npy"),
+    "labels longer than the classes": long_names(900, "transduction_.npy"),
+    "an iteration of a trillion": history_with(iteration=10**12),
+    "a member of a trillion": history_with(member=10**12),
+    "a loss beyond all floats": history_with(loss=10**400),
+    "a trillion neighbours": with_header(lambda h: h.update(neighbors_=10**12)),
+    "coefficients of 1e308": with_array("coef_.npy", lambda a: np.full_like(a, 1e308)),
+    "intercepts of 1e308": with_array("intercept_.npy", lambda a: np.full_like(a, -1e308)),
     "a member twice": twice_the_same,
     "a zip in a zip": lambda good, _: zipped({"header.npy": good}),
 }

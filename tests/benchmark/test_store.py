@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -152,15 +153,66 @@ def test_foreign_file_is_rejected_and_kept(tmp_path: Path, content: bytes) -> No
     assert path.read_bytes() == content
 
 
-def test_truncated_store_is_rejected(tmp_path: Path) -> None:
+def test_truncated_store_is_put_aside(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for n in range(40):
         store.put(numbered(n), {"accuracy": [1.0] * 500}, 1.0)
     content = store.path.read_bytes()
     store.path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DamagedDataError, match="is not a file of results") as caught:
+    assert_put_aside(tmp_path, content[: len(content) // 2], "malformed|pages")
+
+
+def assert_put_aside(folder: Path, content: bytes, reason: str) -> None:
+    """Check that a damaged file is kept under another name, and that a new one works."""
+    store = Store(folder)
+    assert re.search(f"was damaged \\(.*({reason}).*it is kept as results.damaged-", store.notes[0])
+    (aside,) = folder.glob("results.damaged-*.sqlite")
+    assert aside.read_bytes() == content
+    assert store.get([CELL]) == {}
+    store.put(CELL, {"accuracy": 1.0}, 1.0)
+    assert Store(folder).get([CELL])[CELL].values == {"accuracy": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("CREATE VIEW other AS SELECT * FROM cells", "it has a view"),
+        ("CREATE TRIGGER t AFTER INSERT ON cells BEGIN DELETE FROM cells; END", "it has a trigger"),
+        ("ALTER TABLE cells ADD COLUMN more TEXT", "its table has other columns"),
+        ("CREATE TABLE more (x)", "it has a table"),
+    ],
+)
+def test_store_with_other_parts_is_put_aside(statement: str, reason: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(CELL, {"accuracy": 0.5}, 1.0)
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute(statement)
+    assert_put_aside(tmp_path, store.path.read_bytes(), reason)
+
+
+def test_view_in_place_of_the_table_is_another_program(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as connection, connection:
+        connection.execute("CREATE VIEW cells AS SELECT 1 AS key")
+    with pytest.raises(DamagedDataError, match="is a database of another program: use another folder"):
         Store(tmp_path)
-    assert str(store.path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("result", None), ("result", "{"), ("result", "[1]"), ("result", b"\x00"), ("seconds", None), ("seconds", "long"),
+     ("seconds", 9e999), ("finished", None)],
+)  # fmt: skip
+def test_damaged_result_counts_as_missing_and_is_told(column: str, value: Any, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    other = replace(CELL, repetition=1)
+    for cell in (CELL, other):
+        store.put(cell, {"accuracy": 0.5}, 1.0)
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute(f"UPDATE cells SET {column} = ? WHERE key = ?", (value, CELL.key))  # noqa: S608
+    assert list(store.get([CELL, other])) == [other]
+    assert store.notes == ["A stored result is damaged, and is computed again: A-W adrem-svm."]
+    store.put(CELL, {"accuracy": 0.5}, 1.0)
+    assert list(store.get([CELL, other])) == [CELL, other]
 
 
 def test_locked_store_is_not_reported_as_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from commands import Command
+from terminals import Terminal
 
-from adrem import __version__
+from adrem import __version__, cli
 
 COMMANDS = [
     (),
@@ -115,3 +118,43 @@ def test_closed_output_pipe_prints_no_error() -> None:
     listing.stdout.close()
     _, complaints = listing.communicate()
     assert complaints == b""
+
+
+def test_names_from_files_do_not_reach_the_terminal_as_controls(
+    adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Escape codes in labels, columns and names of files are shown, and not obeyed, in all that is printed."""
+    evil = "\x1b]0;owned\x07\u202e\x9b2J"
+    rows = [(f"{'good fine' if k % 2 else 'bad poor'} thing {evil}", f"{k % 2}{evil}", k % 7) for k in range(30)]
+    frame = pl.DataFrame(rows, schema=["text", f"kind{evil}", f"n{evil}"], orient="row")
+    frame.write_csv(tmp_path / f"a{evil}.csv")
+    monkeypatch.chdir(tmp_path)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    name, label = f"a{evil}.csv", f"kind{evil}"
+    words = ("adapt", name, name, "--label", label, "--text", "text", "--method", "source", "--C", "1")
+    said = ""
+    for own in (
+        (*words, "-o", "out.csv", "--save", "m.adrem", "--target-label", label, "--keep", label),
+        (*words, "-o", "out.csv"),
+        (*words[:4], f"x{evil}", "-o", "new.csv"),
+        ("predict", "m.adrem", name, "-o", "more.csv"),
+        ("explain", "m.adrem"),
+        ("explain", f"nothing{evil}"),
+    ):
+        said += "".join(map(str, adrem(*own)[1:]))
+    said += terminal.getvalue()
+    assert "\\x1b]0;owned\\x07\\u202e\\x9b2J" in said
+    unsafe = {own for own in said if not own.isprintable()} - {"\n", "\r", "\x1b"}
+    assert not unsafe
+    assert not re.search("\x1b(?!\\[[0-9;?]*[A-Za-z])", said)  # what the progress bar moves by
+    assert "\x1b]" not in said
+
+
+def test_everything_is_printed_by_the_functions_that_escape() -> None:
+    printed = {
+        path.name
+        for path in Path(cli.__file__).parent.glob("*.py")
+        if re.search(r"typer\.(echo|secho)|\bprint\(", path.read_text("utf-8"))
+    }
+    assert printed == {"shared.py"}

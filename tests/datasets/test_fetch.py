@@ -84,6 +84,26 @@ def cut_off(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(WHOLE[:HALF])
 
 
+def endless(request: BaseHTTPRequestHandler) -> None:
+    """Say that more will come than any file has."""
+    request.send_response(200)
+    request.send_header("Content-Length", str(2**33))
+    request.end_headers()
+    request.wfile.write(WHOLE)
+
+
+def redirecting_away(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(302)
+    request.send_header("Location", "ftp://example.org/file")
+    request.end_headers()
+
+
+def redirecting_for_ever(request: BaseHTTPRequestHandler) -> None:
+    request.send_response(302)
+    request.send_header("Location", request.path)
+    request.end_headers()
+
+
 def not_found(request: BaseHTTPRequestHandler) -> None:
     request.send_error(404)
 
@@ -167,6 +187,9 @@ def test_fetch_restarts_if_partial_file_is_too_long(server: Server, tmp_path: Pa
     [
         (not_found, "the server answers 404"),
         (cut_off, "cut off"),
+        (endless, "the server sends more than 4.3 GB"),
+        (redirecting_away, "redirects to an address that is not used: No connection adapters .*ftp://"),
+        (redirecting_for_ever, "the server redirects again and again"),
         (wrong_bytes, "are not amazon-reviews.*can't be read"),
     ],
 )
@@ -338,3 +361,18 @@ def test_incomplete_archive_error_names_the_data_folder(
         fetch("amazon-400", tmp_path)
     assert ".incoming" not in str(caught.value)
     assert str(tmp_path / "amazon-400" / "dvd_400.mat") in str(caught.value)
+
+
+def test_download_of_unknown_length_is_given_up(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_length(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(WHOLE)
+
+    monkeypatch.setattr(_fetch, "MOST_BYTES", len(WHOLE) - 1)
+    server.ways = [without_length]
+    with pytest.raises(DownloadError, match="the server sends more than"):
+        fetch(NAME, tmp_path)
+    assert left_in(tmp_path) == {}

@@ -205,7 +205,7 @@ def rewrite(path: Path, change: Any, drop: str | None = None) -> None:
         (lambda _, a: a.update(extra=np.zeros(1)), None, "holds the arrays"),
         (lambda *_: None, "coef_", "holds the arrays"),
         (lambda _, a: a.update(coef_=a["coef_"][:, :, :2]), None, "do not fit together"),
-        (lambda _, a: a.update(coef_=a["coef_"] * np.nan), None, "do not fit together"),
+        (lambda _, a: a.update(coef_=a["coef_"] * np.nan), None, "numbers that are not finite"),
         (lambda h, _: h["params"].update(kernel="precomputed"), None, "do not fit together"),
         (lambda h, _: h.update(C_=-5.0), None, "do not fit together"),
         (lambda h, _: h.update(format_version=True), None, "has format True"),

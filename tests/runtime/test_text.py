@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from adrem.runtime.text import percent, rows, without_middle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adrem.runtime.text import one_line, percent, printable, rows, without_middle
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,14 @@ def test_without_middle_keeps_both_ends() -> None:
 
 def test_rows_formats_row_counts() -> None:
     assert [rows(count) for count in (0, 1, 2, 12345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
+
+
+@pytest.mark.parametrize("text", ["plain", "ça, 语言, 🙂", "a\tb\nc", "می‌شود", "10 %"])
+def test_printable_keeps_what_is_no_control(text: str) -> None:
+    assert printable(text) == text
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028]", printable(text))
+    assert "\n" not in one_line(text)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
@@ -21,12 +23,15 @@ from numpy.typing import NDArray
 from adrem.benchmark.method import Method
 from adrem.datasets import DomainPair
 from adrem.exceptions import MethodFailedError, ParameterError
+from adrem.files.archives import read_arrays, write_arrays
+from adrem.files.labelled_rows import CSR_PARTS, checked_csr
 from adrem.types import Matrix
 
 PREFIX = "skada:"
 TIME_LIMIT = 60.0  # seconds for fit and predict
 MEMORY_LIMIT = 4 * 2**30  # bytes of address space
 START_LIMIT = 300.0  # seconds for the process to start, on a busy machine too
+PLAIN = "plain"
 SERVE = "import sys; from adrem.benchmark.peers import serve; serve(float(sys.argv[1]), int(sys.argv[2]))"
 
 
@@ -48,7 +53,8 @@ class Peer(Method):
     def label(self, data: DomainPair, seed: int, X_held: Matrix | None = None) -> tuple[NDArray[Any], Any]:
         """Return labels for the target or for the held-out rows, and the time and memory that they took."""
         codes = np.unique(data.y_source, return_inverse=True)
-        task = (self.name.removeprefix(PREFIX), data.X_source, codes[1], data.X_target, seed, X_held)
+        tables = {"X_source": data.X_source, "codes": codes[1], "X_target": data.X_target, "X_held": X_held}
+        task = {"name": self.name.removeprefix(PREFIX), "seed": seed, **tables}
         labels, usage = _run_process(task, self.time_limit, self.memory_limit)
         return codes[0][labels], usage
 
@@ -88,12 +94,12 @@ def _installed() -> str | None:
         return None
 
 
-def _run_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Usage]:
+def _run_process(task: dict[str, Any], time_limit: float, memory_limit: int) -> tuple[NDArray[np.intp], Usage]:
     command = [sys.executable, "-c", SERVE, str(time_limit), str(memory_limit)]
     try:
         # The process ends itself; this limit is for one that can't.
         done = subprocess.run(  # noqa: S603 - our own code
-            command, input=pickle.dumps(task), capture_output=True, timeout=START_LIMIT + time_limit, check=False
+            command, input=_pack(task), capture_output=True, timeout=START_LIMIT + time_limit, check=False
         )
     except subprocess.TimeoutExpired:
         raise MethodFailedError("timed out") from None
@@ -103,12 +109,39 @@ def _run_process(task: tuple[Any, ...], time_limit: float, memory_limit: int) ->
         raise MethodFailedError(f"was ended by signal {-done.returncode}")
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise RuntimeError(f"The process for {task[0]} ended with {done.returncode}: {' '.join(last)}")
-    outcome = pickle.loads(done.stdout)  # noqa: S301 - of our own process
-    if isinstance(outcome, str):
-        raise MethodFailedError(outcome)
-    labels, usage = outcome
-    return labels, usage
+        raise RuntimeError(f"The process for {task['name']} ended with {done.returncode}: {' '.join(last)}")
+    outcome = _unpack(done.stdout)
+    if "reason" in outcome:
+        raise MethodFailedError(outcome["reason"])
+    return outcome["labels"], Usage(outcome["seconds"], outcome["peak_memory"])
+
+
+def _pack(values: Mapping[str, Any]) -> bytes:
+    """Return tables, arrays and plain values as an archive of arrays, which can't run code when it is read."""
+    arrays: dict[str, Any] = {}
+    plain = {}
+    for name, value in values.items():
+        if sp.issparse(value):
+            rows = sp.csr_array(value)
+            arrays |= {f"{name}/{part}": np.asarray(getattr(rows, part)) for part in CSR_PARTS}
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            plain[name] = value
+    arrays[PLAIN] = np.frombuffer(json.dumps(plain).encode(), np.uint8)
+    file = io.BytesIO()
+    write_arrays(file, arrays, compressed=False)
+    return file.getvalue()
+
+
+def _unpack(content: bytes) -> dict[str, Any]:
+    """Return what `_pack` packed; sparse tables are CSR."""
+    arrays = read_arrays(io.BytesIO(content))
+    values: dict[str, Any] = json.loads(bytes(arrays.pop(PLAIN)))
+    tables = {name.partition("/")[0] for name in arrays if "/" in name}
+    for name in tables:
+        values[name] = checked_csr(*(arrays.pop(f"{name}/{part}") for part in CSR_PARTS))
+    return values | arrays
 
 
 def serve(time_limit: float, memory_limit: int) -> None:
@@ -121,15 +154,16 @@ def serve(time_limit: float, memory_limit: int) -> None:
     _limit(time_limit, memory_limit)
     is_sparse = False
     try:
-        task = pickle.loads(content)  # noqa: S301 - of our own process
-        is_sparse = sp.issparse(task[1])
-        outcome: Any = _label(*task)
+        task = _unpack(content)
+        is_sparse = sp.issparse(task["X_source"])
+        labels, usage = _label(**task)
+        outcome: dict[str, Any] = {"labels": labels, **asdict(usage)}
     except MemoryError:
-        outcome = "out of memory"
+        outcome = {"reason": "out of memory"}
     except Exception as error:  # any failure is a result of the benchmark
-        outcome = _reason(error, is_sparse)
+        outcome = {"reason": _reason(error, is_sparse)}
     with answer:
-        pickle.dump(outcome, answer)
+        answer.write(_pack(outcome))
 
 
 def _label(

@@ -22,7 +22,7 @@ from adrem.cli.outputs import (
     Keep,
     NoHeader,
     Output,
-    check_outputs,
+    SafeCsv,
     columns_beside,
     summarize,
     tell_summary,
@@ -32,6 +32,7 @@ from adrem.cli.pages import baseline_text, check_pages, make_file_page
 from adrem.cli.parameters import verdict_with_options, warning_with_options, with_options
 from adrem.cli.places import read_places
 from adrem.cli.shared import names_in, say, say_wrapped, stage
+from adrem.cli.writing import LabelFile, check_outputs
 from adrem.registry import COMMAND_LINE_METHODS
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def adapt(
     no_samples: Annotated[
         bool, typer.Option("--no-samples", help="Keep single rows of the data out of the report.")
     ] = False,
+    safe_csv: SafeCsv = False,
     force: Force = False,
     as_json: AsJson = False,
     config: Annotated[
@@ -145,7 +147,7 @@ def adapt(
 
     with stage(f"Reading {' and '.join(wanted.files)}"):
         sources, both = wanted.read(header=not no_header, label=label)
-        beside = columns_beside(both[1], identifier, keep)
+        label_file = LabelFile(output, columns_beside(both[1], identifier, keep), safe=safe_csv)
         pair = make_pair(
             *both,
             label=label,
@@ -188,12 +190,12 @@ def adapt(
                 samples=not no_samples,
                 saved=save is not None,
             )
-    # Files are written only once everything is computed.
-    if page is not None and report is not None:
-        page.save(report)
+    # Files are written only once everything is computed, and the labels first.
+    write_labels(label_file, labels)
     if save is not None:
         save_bundle(bundle, save)
-    write_labels(labels, beside, output)
+    if page is not None and report is not None:
+        page.save(report)
     places = {"output": output, "saved": save and str(save), "report": report and str(report)}
     tell_summary(summary, {**places, **about}, as_json)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +13,20 @@ from typer.core import TyperGroup
 from adrem.cli import adapt, bench, datasets, demo, predict
 from adrem.cli.interrupt import stop
 from adrem.cli.parameters import error_with_options, parameters_as_options
+from adrem.cli.shared import tell
+from adrem.exceptions import AdremError
+from adrem.runtime.memory import available_memory, is_lack_of_memory, size_of
+from adrem.runtime.text import printable
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Escape what a terminal would obey in errors about arguments, which may have names from files."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = printable(error.message)
+        raise
 
 
 class Commands(TyperGroup):
@@ -18,7 +34,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with parameters_as_options():
+            with _printable_errors(), parameters_as_options():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             stop()
@@ -45,7 +61,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from adrem import __version__
 
-        typer.echo(f"adrem {__version__}")
+        tell(f"adrem {__version__}")
         raise typer.Exit
 
 
@@ -62,17 +78,22 @@ def root(
 def run() -> None:
     """Run the app; print an error as one line, or with --debug as a traceback."""
     arguments = [word for word in sys.argv[1:] if word != "--debug"]  # allowed anywhere
+    for word in arguments:
+        if not word.isascii() and any("\ud800" <= own <= "\udfff" for own in word):
+            _fail(f"{word} is not UTF-8: give the file another name.", 2)
     try:
         app(arguments, prog_name="adrem")
     except Exception as error:  # no traceback without --debug
         if "--debug" in sys.argv:
             raise
         name = type(error).__name__
+        if is_lack_of_memory(error) and not isinstance(error, AdremError):
+            _fail(f"out of memory: {size_of(available_memory())} are free ({name}: {error}).", 1)
         if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
             _fail(error_with_options(error) or name, 1)
         _fail(f"unexpected {name}: {error}. --debug shows where.", 1)
 
 
 def _fail(message: str, code: int) -> None:
-    sys.stderr.write(f"adrem: {message}\n")
+    sys.stderr.write(f"adrem: {printable(message)}\n")
     raise SystemExit(code)

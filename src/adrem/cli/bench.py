@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli.shared import DataHome, check_home, checked, names_in, say, stage, terminal_width
+from adrem.cli.shared import DataHome, check_home, checked, names_in, say, stage, tell, terminal_width
 
 if TYPE_CHECKING:
     from adrem.benchmark.cells import Work
@@ -53,17 +53,17 @@ def list_all() -> None:
     from adrem.benchmark.methods import METHODS
     from adrem.benchmark.protocols import PROTOCOLS
 
-    typer.echo(f"{'table':<25}{'features':<17}{'pairs':>5}{'repeats':>9}  data set")
+    tell(f"{'table':<25}{'features':<17}{'pairs':>5}{'repeats':>9}  data set")
     for p in PROTOCOLS:
-        typer.echo(f"{p.table:<25}{p.features:<17}{len(p.pairs):>5}{p.repeats:>9}  {p.data}")
-    typer.echo("\nfigure")
+        tell(f"{p.table:<25}{p.features:<17}{len(p.pairs):>5}{p.repeats:>9}  {p.data}")
+    tell("\nfigure")
     for name, figure in FIGURES.items():
-        typer.echo(f"{name:<25}{figure.title}")
-    typer.echo("\nmethod")
+        tell(f"{name:<25}{figure.title}")
+    tell("\nmethod")
     for method in METHODS.values():
-        typer.echo(f"{method.name:<25}{method.title}")
-    typer.echo(f"{'skada:NAME':<25}a classifier of skada, if installed")
-    typer.echo(f"{'package.module:Class':<25}an estimator of your own")
+        tell(f"{method.name:<25}{method.title}")
+    tell(f"{'skada:NAME':<25}a classifier of skada, if installed")
+    tell(f"{'package.module:Class':<25}an estimator of your own")
 
 
 @app.command()
@@ -95,6 +95,7 @@ def run(
         say("Nothing to run.")
         raise typer.Exit(1)
     finished = store.get(planned.cells)
+    _tell_notes(store)
     todo = [cell for cell in planned.cells if cell not in finished]
     say(f"{len(planned.cells)} cells, {len(finished)} of them finished before. Results: {store.path}")
     with _workers_of(cluster, todo, data_home) as client:
@@ -143,11 +144,12 @@ def figure(
     if chosen.cells is not None and not cells:
         raise typer.Exit(1)
     finished = store.get(cells)
+    _tell_notes(store)
     todo = [cell for cell in cells if cell not in finished]
     if _run(todo, store, jobs, data_home, chosen.work):
         raise typer.Exit(1)
     for path in draw(chosen, store.get(cells), output):
-        typer.echo(path)
+        tell(str(path))
 
 
 def _plan(
@@ -203,13 +205,21 @@ def _cache_folder(cache: Path | None) -> Path:
     return cache_home() / "bench" if cache is None else cache
 
 
+def _tell_notes(store: Store) -> None:
+    """Print what was damaged, each once."""
+    for note in store.notes:
+        say(note)
+    store.notes.clear()
+
+
 def _show(store: Store, planned: RunPlan, form: str) -> None:
     from adrem.benchmark.results import summarize
     from adrem.benchmark.tables import render
 
     results = store.get(planned.cells)
+    _tell_notes(store)
     tables = [summarize(protocol, planned.methods, results) for protocol in planned.protocols]
-    typer.echo(render(tables, form, terminal_width()), nl=False)
+    tell(render(tables, form, terminal_width()), nl=False)
     warned = [text for result in results.values() for text in result.values.get("warnings", ())]
     if warned:
         say(f"{len(warned)} warning(s) in {len(results)} cells, such as {warned[0]}")

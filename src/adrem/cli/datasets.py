@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adrem.cli.shared import DataHome, check_home, checked, say
+from adrem.cli.shared import DataHome, check_home, checked, say, tell
 
 app = typer.Typer(help="The data sets: list, describe, download and check them.", no_args_is_help=True)
 
@@ -27,10 +27,10 @@ def list_all(data_home: DataHome = None) -> None:
 
     home = home_folder(data_home)
     check_home(data_home)
-    typer.echo(f"{'name':<25}{'rows x features, classes':<36}there")
+    tell(f"{'name':<25}{'rows x features, classes':<36}there")
     for entry in REGISTRY.values():
         there = _origin_of(entry) if entry.make is not None else "yes" if _is_there(entry, home) else "no"
-        typer.echo(f"{entry.name:<25}{entry.shape:<36}{there}")
+        tell(f"{entry.name:<25}{entry.shape:<36}{there}")
     say(f"Folder: {home}")
 
 
@@ -57,7 +57,7 @@ def info(name: Name, data_home: DataHome = None) -> None:
     }
     for label, values in lines.items():
         for position, value in enumerate(value for value in values if value):
-            typer.echo(f"{label if position == 0 else '':<10}{value}")
+            tell(f"{label if position == 0 else '':<10}{value}")
 
 
 def _place_of(path: Path) -> str:
@@ -106,11 +106,11 @@ def verify(
     failed = False
     for name in wanted:
         verdict = check(name, data_home)
-        typer.echo(f"{name:<25}{STATUS_TEXTS[verdict.status]}")
+        tell(f"{name:<25}{STATUS_TEXTS[verdict.status]}")
         failed |= verdict.status == "damaged" or (bool(names) and verdict.status == "missing")
         if names or verdict.status == "damaged":
             for finding in verdict.findings:
-                typer.echo(f"  {finding}")
+                tell(f"  {finding}")
     if failed:
         raise typer.Exit(1)
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from adrem.cli.outputs import Force, check_output
+from adrem.cli.outputs import Force
 from adrem.cli.pages import check_pages, parameters
-from adrem.cli.shared import say, stage
+from adrem.cli.shared import say, stage, tell
+from adrem.cli.writing import check_output
 
 PAGE = Path("adrem-demo.html")
 GENERATOR = b'<meta name="generator" content="adrem '
@@ -41,11 +42,11 @@ def demo(
         examined = examine(model, X_source, y_source, X_target, names)
         diagnosis = examined.diagnosis()
     before, after = model.classes_[examined.before], model.classes_[examined.after]
-    typer.echo(f"{'digit':>8} {'source only':>12} {'adapted':>9}")
+    tell(f"{'digit':>8} {'source only':>12} {'adapted':>9}")
     for digit in [*range(10), "all"]:
         rows = np.full(len(y_target), True) if digit == "all" else y_target == digit
         shares = [100 * float(np.mean((labels == y_target)[rows])) for labels in (before, after)]
-        typer.echo(f"{digit:>8} {shares[0]:10.1f} % {shares[1]:7.1f} %")
+        tell(f"{digit:>8} {shares[0]:10.1f} % {shares[1]:7.1f} %")
     about = About(
         title="Digits through another camera",
         source_name="clean digits",
@@ -57,8 +58,8 @@ def demo(
     )
     labels = {"source": y_source.tolist(), "target": after.tolist()}
     make_page(diagnosis, labels, about).save(page)
-    typer.echo(f"\nVerdict, without the true labels: {diagnosis.verdict.sentence}")
-    typer.echo(f"Page: {page.resolve()}")
+    tell(f"\nVerdict, without the true labels: {diagnosis.verdict.sentence}")
+    tell(f"Page: {page.resolve()}")
 
 
 def _is_report(page: Path) -> bool:

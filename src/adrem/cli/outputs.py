@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, terminal_width
-from adrem.runtime.text import without_middle
+from adrem.cli.shared import STANDARD, names_in, say, say_wrapped, tell, terminal_width
+from adrem.runtime.text import one_line, without_middle
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+    from adrem.cli.writing import LabelFile
     from adrem.columns import FileTable
     from adrem.columns.labelling import Labels
 
-LABEL_FILE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 MAX_NAMES = 5  # names listed in a line
 COUNTS_WIDTH = 24  # terminal columns of the counts beside a label
 MAX_CONFUSED, MAX_NAME, RECALL_WIDTH = 8, 12, 34  # classes, their names and the columns beside a table of confusions
@@ -31,61 +27,8 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 Keep = Annotated[str | None, typer.Option(help="Columns to copy into the file of labels, separated by commas.")]
 Identifier = Annotated[str | None, typer.Option("--id", help="Column that identifies the rows; written first.")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="Tables of text have no header: column_1, column_2, ...")]
+SafeCsv = Annotated[bool, typer.Option("--safe-csv", help="Keep spreadsheet programs from running cells as formulas.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON to standard output.")]
-
-
-def check_outputs(
-    outputs: Mapping[str, str | Path | None], *, force: bool, as_json: bool, inputs: tuple[str, ...]
-) -> None:
-    """Raise an error before any work if an output can't be written; the labels go to ``--output``."""
-    labels = str(outputs["--output"])
-    if as_json and labels == STANDARD:
-        raise typer.BadParameter("Labels and summary can't both go to standard output.", param_hint="--json")
-    if labels == STANDARD and sys.__stdout__ is None:
-        raise OSError("Standard output is closed: name a file for the labels with --output.")
-    files = {option: name for option, name in outputs.items() if name is not None}
-    if labels == STANDARD:
-        del files["--output"]
-    _check_files(files, {Path(name).resolve() for name in inputs if name != STANDARD}, force)
-    if format_of(labels) not in LABEL_FILE_FORMATS:
-        raise typer.BadParameter(f"{labels} should end in csv, tsv, jsonl or parquet.", param_hint="--output")
-
-
-def _check_files(files: Mapping[str, str | Path], taken: set[Path], force: bool) -> None:
-    """Raise an error if a file can't be written, or is also an input or another output."""
-    for option, name in files.items():
-        path = Path(name)
-        if path == Path(STANDARD):
-            raise typer.BadParameter("Only the labels can go to standard output: name a file.", param_hint=option)
-        if path.resolve() in taken:
-            raise typer.BadParameter(f"{path} is already used: give each file its own name.", param_hint=option)
-        check_output(path, option, force)
-        taken.add(path.resolve())
-
-
-def check_output(path: Path, option: str, force: bool) -> None:
-    """Raise an error if a file can't be written."""
-    import tempfile
-
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"There is no folder {path.parent}.", param_hint=option)
-    if path.exists() and not path.is_file():
-        kind = "a folder" if path.is_dir() else "not a regular file"
-        raise typer.BadParameter(f"{path} is {kind}.", param_hint=option)
-    if path.exists() and not force:
-        raise typer.BadParameter(f"{path} exists: --force replaces it.", param_hint=option)
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise OSError(
-            f"{path.parent} can't be written to: {error.strerror}. Choose another folder with {option}."
-        ) from error
-
-
-def format_of(output: str) -> str:
-    """Return the format of an output: csv for standard output, else its suffix."""
-    return "csv" if output == STANDARD else Path(output).suffix.lower().lstrip(".")
 
 
 def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -> DataFrame:
@@ -95,32 +38,14 @@ def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -
     return select(table, [*([identifier] if identifier else []), *names_in(keep, "--keep")], "beside")
 
 
-def write_labels(labels: Labels, beside: DataFrame, output: str) -> None:
-    """Write a row for each label, with other columns before it."""
-    import polars as pl
-
-    from adrem.files.atomic import written_whole
-
-    columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
-    frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
-    if labels.adapted_label is not None:
-        frame = frame.with_columns(pl.Series("adapted_label", labels.adapted_label.tolist()))
-    clash = [name for name in beside.columns if name in frame.columns]
-    frame = pl.concat([beside.rename({name: f"{name}_given" for name in clash}), frame], how="horizontal")
-    buffer = io.BytesIO()
-    form = format_of(output)
-    if form == "parquet":
-        frame.write_parquet(buffer)
-    elif form == "jsonl":
-        frame.write_ndjson(buffer)
-    else:
-        frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
-    if output == STANDARD:
-        sys.stdout.buffer.write(buffer.getvalue())
-        sys.stdout.buffer.flush()  # raises errors here, and not when Python exits
-        return
-    with written_whole(Path(output)) as file:
-        file.write(buffer.getvalue())
+def write_labels(file: LabelFile, labels: Labels) -> None:
+    """Write the labels, and tell if a spreadsheet program would run some of the cells."""
+    n_formulas = file.write(labels)
+    if n_formulas:
+        say_wrapped(
+            f"! {n_formulas} cell(s) of the labels begin with =, +, - or @: a spreadsheet program may run them as "
+            "formulas. --safe-csv writes an apostrophe before them."
+        )
 
 
 def summarize(labels: Labels, truth: Any, classes: list[Any]) -> dict[str, Any]:
@@ -165,7 +90,7 @@ def _tell_confusions(classes: list[dict[str, Any]], *, by_source: bool) -> None:
     width = min(max(5, *(len(own["label"]) for own in classes)), MAX_NAME)
     if len(classes) > MAX_CONFUSED or width + RECALL_WIDTH + len(classes) * (width + 1) > terminal_width():
         return
-    names = [without_middle(own["label"], width) for own in classes]
+    names = [without_middle(one_line(own["label"]), width) for own in classes]
     whose, counted = ("source", "labelled_by_source") if by_source else ("adapted", "labelled")
     say(f"\n{'truth':<{width}} {'rows':>6} {'recall, source':>15} {'adapted':>8}  {whose} as")
     say(f"{'':<{width + RECALL_WIDTH}}{' '.join(f'{name:>{width}}' for name in names)}")
@@ -211,12 +136,12 @@ def _tell_estimate(estimate: dict[str, Any]) -> None:
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:
     """Print the summary: as text to standard error, or as JSON to standard output."""
     if as_json:
-        typer.echo(json.dumps({**summary, **about}))
+        tell(json.dumps({**summary, **about}))
         return
     width = min(max(5, *(len(name) for name in summary["classes"])), terminal_width() - COUNTS_WIDTH)
     say(f"\n{'label':<{width}} {'adapted':>9} {'source only':>12}")
     for name, counts in summary["classes"].items():
-        say(f"{without_middle(name, width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
+        say(f"{without_middle(one_line(name), width):<{width}} {counts['adapted']:>9} {counts['source']:>12}")
     say(f"{summary['changed']} of {summary['rows']} labels differ from those of the source alone.")
     if "scores" in summary:
         _tell_scores(summary)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adrem.cli import outputs
-from adrem.cli.shared import say_wrapped, stage, terminal_width
+from adrem.cli.shared import say_wrapped, stage, tell, terminal_width
+from adrem.cli.writing import LabelFile, check_outputs
+from adrem.runtime.text import one_line
 
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
@@ -27,6 +29,7 @@ def predict(
     keep: outputs.Keep = None,
     target_label: Annotated[str | None, typer.Option(help="Column with labels, only for scoring.")] = None,
     no_header: outputs.NoHeader = False,
+    safe_csv: outputs.SafeCsv = False,
     force: outputs.Force = False,
     as_json: outputs.AsJson = False,
 ) -> None:
@@ -36,24 +39,26 @@ def predict(
     adrem predict model.adrem more.csv -o labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     _check_model(model)
-    outputs.check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
+    check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
     from adrem.columns import read_file
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import labels_for_scoring, select
+    from adrem.columns.pair import check_plain, labels_for_scoring, select
 
     with stage(f"Reading {model} and {new}"):
         bundle = load_bundle(model)
         table = read_file(new, header=not no_header)
         beside = outputs.columns_beside(table, identifier, keep)
+        label_file = LabelFile(output, beside, safe=safe_csv)
         truth = table.labels
         if target_label is not None and table.frame is not None:
             given = select(table, [target_label], "target_label")[target_label]
+            check_plain(given, table.name, "target_label")
             truth = labels_for_scoring(given, bundle.model.classes_)
         rows, report = make_rows(bundle, table)
     _tell_columns(report, table.name, (*beside.columns, target_label, bundle.about.get("label")))
     labels = label_rows(bundle, rows)
-    outputs.write_labels(labels, beside, output)
+    outputs.write_labels(label_file, labels)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
     summary = outputs.summarize(labels, truth, bundle.model.classes_.tolist())
     if _tell_if_source(bundle):
@@ -98,22 +103,24 @@ def explain(
     bundle = load_bundle(model)
     found = explain_bundle(bundle, top)
     if as_json:
-        typer.echo(json.dumps([asdict(own) for own in found]))
+        tell(json.dumps([asdict(own) for own in found]))
         return
     _tell_if_source(bundle)
     for own in found:
-        typer.echo(f"{own.label}")
+        tell(one_line(str(own.label)))
         for title, features in (
             ("source alone", own.source),
             ("adapted", own.adapted),
             ("gained by adapting", own.gained),
         ):
-            text = f"  {title}: {', '.join(features) or 'nothing'}"
-            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+            text = f"  {title}: {', '.join(map(one_line, features)) or 'nothing'}"
+            tell("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
         if own.columns:
-            effects = (f"{e.column} {e.per_deviation:+.2g} for {_plainly(e.deviation)} more" for e in own.columns)
-            text = f"  change of the score: {', '.join(effects)}"
-            typer.echo("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
+            effects = (
+                f"{one_line(e.column)} {e.per_deviation:+.2g} for {_plainly(e.deviation)} more" for e in own.columns
+            )
+            text = f"  change of the score: {', '.join(map(one_line, effects))}"
+            tell("\n".join(textwrap.wrap(text, terminal_width(), subsequent_indent="    ")))
 
 
 def _plainly(number: float) -> str:

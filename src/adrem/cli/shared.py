@@ -12,6 +12,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from adrem.runtime.text import one_line, printable
+
 DataHome = Annotated[
     Path | None,
     typer.Option("--data-home", help="Folder of the data sets (default: ADREM_DATA, else the cache folder)."),
@@ -51,9 +53,14 @@ def check_home(home: Path | None) -> None:
         say(f"There is no folder {folder}, where the data are expected.")
 
 
+def tell(message: str, *, nl: bool = True) -> None:
+    """Print to standard output; all that a terminal would obey is escaped."""
+    typer.echo(printable(message), nl=nl)
+
+
 def say(message: str) -> None:
-    """Print to standard error."""
-    typer.echo(message, err=True)
+    """Print to standard error; all that a terminal would obey is escaped."""
+    typer.echo(printable(message), err=True)
 
 
 def say_wrapped(message: str) -> None:
@@ -74,7 +81,7 @@ def stage(what: str) -> Iterator[None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(what)
+        bar.add_task(one_line(what))
         yield
 
 

@@ -150,9 +150,9 @@ def _only(frame: DataFrame, other: DataFrame, left_out: Collection[str]) -> list
 
 def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
     name = source.name
+    _check_type(source, target)
     if kind != "number":
         return Column(name, kind, REQUESTED)
-    _check_type(source, target)
     strings, dates = [as_strings(series).drop_nulls() for series in (source, target)], _dates_of(source, target)
     column = Column(name, "number", "numbers" if dates is None else "days since 1970", dates=dates)
     if dates == "":
@@ -188,16 +188,21 @@ def _kind_of(source: Series, target: Series) -> Column:
 
 def _check_type(source: Series, target: Series) -> None:
     """Raise an error for columns of lists, structures or bytes."""
-    import polars as pl
-
-    types = [series.dtype for series in (source, target) if series.null_count() < series.len()]
-    if any(kind.is_nested() or kind == pl.Binary for kind in types):
+    forms = [own.dtype for own in (source, target) if own.null_count() < own.len() and not is_plain(own)]
+    if forms:
         raise ParameterError(
             NamingText(
-                "Column {name!r} holds {form}: flatten it, or name it in {left_out}.", name=source.name, form=types[0]
+                "Column {name!r} holds {form}: flatten it, or name it in {left_out}.", name=source.name, form=forms[0]
             ),
             "left_out",
         )
+
+
+def is_plain(series: Series) -> bool:
+    """Return whether each cell of a column is one number, string, date or truth value."""
+    import polars as pl
+
+    return not (series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object))
 
 
 def _dates_of(source: Series, target: Series) -> str | None:

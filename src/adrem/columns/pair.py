@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
-from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
+from adrem.columns.kinds import Wishes, check_learnt, infer_kinds, is_plain
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
@@ -184,7 +184,7 @@ def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
         )
     from adrem.machines.tables import stack
 
-    scaler = JointStdScaler().fit(stack([X_source, X_target]))
+    scaler = JointStdScaler().set_output(transform="default").fit(stack([X_source, X_target]))
     scaled = [as_dense(scaler.transform(rows)) for rows in (X_source, X_target)]
     notes = [f"{X_source.shape[1]} features, each divided by its standard deviation over both files"]
     if target.labels is not None:
@@ -212,6 +212,8 @@ def _pair_of_columns(
     columns = leave_out_suspects(columns, *clean, y, (source.name, target.name), {*wishes.kinds})
     check_learnt(columns.shared, *clean)
     recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes)
+    if target_label is not None:
+        check_plain(other[target_label], target.name, "target_label")
     truth = None if target_label is None else labels_for_scoring(other[target_label], y)
     notes = _notes_on_labels(source, y) + _notes_on_truth(target, other, label, target_label)
     words = {name: missing_words([frame[name], other[name]]) for name in recipe.columns if name not in recipe.terms}
@@ -246,6 +248,7 @@ def _columns(table: FileTable) -> list[str]:
 
 def _labelled_rows(source: FileTable, frame: DataFrame, label: str) -> tuple[DataFrame, NDArray[Any], NDArray[np.intp]]:
     """Return the rows of the source that have a label, their labels, and their positions."""
+    check_plain(frame[label], source.name, "label")
     has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
     places = np.flatnonzero(has_label.to_numpy())
     frame = frame.filter(has_label)
@@ -278,6 +281,15 @@ def _notes_on_truth(target: FileTable, other: DataFrame, label: str, target_labe
         return []
     text = "column {name!r} of {file} is not used; {target_label} uses it to score"
     return [NamingText(text, name=label, file=target.name)]
+
+
+def check_plain(column: Series, name: str, parameter: str) -> None:
+    """Raise an error for a column of labels that is of lists, structures or bytes."""
+    if not is_plain(column):
+        raise ParameterError(
+            f"Column {column.name!r} of {name} holds {column.dtype}: labels must be numbers, strings or truth values.",
+            parameter,
+        )
 
 
 def as_labels(column: Series) -> NDArray[Any]:

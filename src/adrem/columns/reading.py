@@ -6,6 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.files.frames import read_json_lines, read_parquet, read_text, separator_of
+from adrem.files.archives import read_bounded
+from adrem.files.budget import Budget
+from adrem.files.frames import read_json_lines, read_text, separator_of
 from adrem.files.labelled_rows import Table
 from adrem.files.npz import read_npz
 from adrem.files.packed import decompress
+from adrem.files.parquet import read_parquet
+from adrem.files.pipes import Pipe
 from adrem.files.svmlight import read_svmlight
 from adrem.types import Matrix
 
@@ -114,17 +119,18 @@ def read_file(path: str, form: str | None = None, *, header: bool = True) -> Fil
     """
     if form is not None and form not in FORMATS:
         raise ParameterError(f"form must be one of {', '.join(FORMATS)}; got {form!r}.", "form")
-    content, name = _read_bytes(path)
+    budget = Budget()
+    content, name = _read_bytes(path, budget)
     checksum = hashlib.sha256(content).hexdigest()
-    content = decompress(content, name)
+    content = decompress(content, name, budget)
     _check_content(content, name)
     form = form or _form_by_suffix(Path(path)) or _form_by_content(content)
     if form == "npz" and not content.startswith(b"PK"):
         raise InvalidDataError(f"{name} is not a numpy archive, despite its suffix: write it with np.savez.")
     if form in _NUMBERS:
-        table = _NUMBERS[form](content, name)
+        table = _NUMBERS[form](content, name, budget)
         return FileTable(name, checksum, rows=table.X, labels=table.y)
-    frame = _FRAMES[form](content, name, header)
+    frame = _FRAMES[form](content, name, header, budget)
     if not frame.height:
         raise InvalidDataError(f"{name} has a header but no rows.")
     separators = {"csv": separator_of(content), "tsv": "\t"}
@@ -141,15 +147,16 @@ def _check_content(content: bytes, name: str) -> None:
         raise InvalidDataError(f"{name} is one JSON list: put each row on its own line, as `jq -c '.[]'` does.")
 
 
-def _read_bytes(path: str) -> tuple[bytes, str]:
+def _read_bytes(path: str, budget: Budget) -> tuple[bytes, str]:
     if path == STANDARD:
-        return sys.stdin.buffer.read(), "standard input"
+        return read_bounded(nullcontext(sys.stdin.buffer), "standard input", budget), "standard input"
     file = Path(path).expanduser()
     if file.is_dir():
         raise ParameterError(f"{path} is a folder: name a file in it.", "path")
     if not file.exists():
         raise ParameterError(f"There is no file {path}.", "path")
-    return file.read_bytes(), path
+    opened = Pipe(file) if file.is_fifo() else file.open("rb")
+    return read_bounded(opened, path, budget), path
 
 
 def _form_by_suffix(path: Path) -> str | None:
@@ -173,11 +180,11 @@ def _form_by_content(content: bytes) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-_FRAMES: dict[str, Callable[[bytes, str, bool], DataFrame]] = {
-    "csv": lambda content, name, header: read_text(content, name, header=header),
-    "tsv": lambda content, name, header: read_text(content, name, "\t", header=header),
-    "jsonl": lambda content, name, _: read_json_lines(content, name),
-    "parquet": lambda content, name, _: read_parquet(content, name),
+_FRAMES: dict[str, Callable[[bytes, str, bool, Budget], DataFrame]] = {
+    "csv": lambda content, name, header, left: read_text(content, name, header=header, budget=left),
+    "tsv": lambda content, name, header, left: read_text(content, name, "\t", header=header, budget=left),
+    "jsonl": lambda content, name, _, left: read_json_lines(content, name, left),
+    "parquet": lambda content, name, _, left: read_parquet(content, name, left),
 }
-_NUMBERS: dict[str, Callable[[bytes, str], Table]] = {"npz": read_npz, "svmlight": read_svmlight}
+_NUMBERS: dict[str, Callable[[bytes, str, Budget], Table]] = {"npz": read_npz, "svmlight": read_svmlight}
 FORMATS = (*_FRAMES, *_NUMBERS)

@@ -15,9 +15,12 @@ from adrem.datasets.loading import by_hand, load
 from adrem.datasets.registry import Address, DataSetSpec, File, find_spec
 from adrem.exceptions import DamagedDataError, DataNotFoundError, DownloadError, MissingImportError
 from adrem.files.atomic import NO_ROOM
+from adrem.runtime.memory import size_of
+from adrem.runtime.text import printable
 
 TIMEOUT = 30.0  # seconds without data before giving up on a server
 CHUNK = 1 << 16  # bytes
+MOST_BYTES = 1 << 32  # of a file; the largest that is known has a third of it
 
 ProgressReport = Callable[[str, int, int | None], None]
 
@@ -195,14 +198,22 @@ class ResumingDownloader:
         length = response.headers.get("Content-Length")
         total = begin + int(length) if length else None
         done = begin
+        self._check_size(total or 0)
         with self.part.open("ab") as file:
             # Not decoded, because some servers call a .gz file a compressed transfer.
             for chunk in response.raw.stream(CHUNK, decode_content=False):
-                file.write(chunk)
                 done += len(chunk)
+                self._check_size(done)
+                file.write(chunk)
                 self.report(self.name, done, total)
         if total is not None and done != total:
             raise DownloadError(f"cut off after {done} of {total} bytes")
+
+    def _check_size(self, n_bytes: int) -> None:
+        """Give a file up that is longer than any known one."""
+        if n_bytes > MOST_BYTES:
+            self.part.unlink(missing_ok=True)
+            raise DownloadError(f"the server sends more than {size_of(MOST_BYTES)}")
 
 
 def _is_disk_error(error: Exception) -> bool:
@@ -216,6 +227,8 @@ def _reason(error: Exception) -> str:
     """Describe an error in one line."""
     import requests
 
+    if isinstance(error, requests.TooManyRedirects):
+        return "the server redirects again and again"
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answers {response.status_code} {response.reason}"
@@ -225,6 +238,8 @@ def _reason(error: Exception) -> str:
         return "the download was cut off"
     if isinstance(error, requests.ConnectionError):
         return "no connection"
+    if isinstance(error, ValueError) and isinstance(error, requests.RequestException):
+        return f"the server redirects to an address that is not used: {printable(str(error).splitlines()[0])}"
     if isinstance(error, ValueError):
         return "the downloaded file does not have the published checksum"
     return str(error).splitlines()[0]

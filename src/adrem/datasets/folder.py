@@ -13,10 +13,11 @@ import numpy as np
 from adrem.datasets.dataset import DataSet, Domain, Provenance
 from adrem.datasets.loading import as_float
 from adrem.exceptions import DamagedDataError, DataNotFoundError, InvalidDataError, ParameterError
-from adrem.files.frames import read_csv, read_parquet
+from adrem.files.frames import read_csv
 from adrem.files.labelled_rows import Table, check_table
 from adrem.files.mat import read_mat
 from adrem.files.npz import read_npz
+from adrem.files.parquet import read_parquet
 from adrem.files.svmlight import align_columns, read_svmlight
 
 Reader = Callable[[bytes, str], Any]

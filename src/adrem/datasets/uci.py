@@ -38,7 +38,7 @@ def read_mushrooms(content: bytes, name: str) -> dict[str, Table]:
     shapes = codes[:, MUSHROOM_COLUMNS.index("stalk-shape")]
     _check_values(labels, ("e", "p"), f"{name}, column 1")
     _check_values(shapes, tuple(SHAPES.values()), f"{name}, column 11")
-    encoder = OneHotEncoder(sparse_output=False).fit(codes)
+    encoder = OneHotEncoder(sparse_output=False).set_output(transform="default").fit(codes)
     X, y = encoder.transform(codes), (labels == "p").astype(np.int64)
     names = encoder.get_feature_names_out(MUSHROOM_COLUMNS).tolist()
     return _split(X, y, {domain: shapes == code for domain, code in SHAPES.items()}, name, names)

@@ -375,10 +375,13 @@ def _course(history: list[dict[str, Any]]) -> list[Step]:
     """Return the history over all members, by iteration; empty for methods with another history."""
     if not history or "balanced_loss" not in history[0]:
         return []
-    last = max(entry["iteration"] for entry in history)
-    entries = [[entry for entry in history if entry["iteration"] == k] for k in range(last + 1)]
+    by_iteration: dict[int, list[dict[str, Any]]] = {}
+    for entry in history:
+        by_iteration.setdefault(entry["iteration"], []).append(entry)
     names = ("n_drawn", "n_changed", "loss", "balanced_loss")
-    return [Step(k, *(_spread([entry[name] for entry in own]) for name in names)) for k, own in enumerate(entries)]
+    return [
+        Step(k, *(_spread([entry[name] for entry in own]) for name in names)) for k, own in sorted(by_iteration.items())
+    ]
 
 
 def _spread(values: list[float]) -> Spread:

@@ -57,7 +57,8 @@ def draw_map(X_source: Matrix, X_target: Matrix, rng: np.random.Generator) -> Ma
     perplexity = min(PERPLEXITY, (rows.shape[0] - 1) / 3)
     # On a busy machine several threads that wait for each other take ten times as long as one.
     with threadpool_limits(limits=1):
-        points = TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(places)
+        embedding = TSNE(init="pca", perplexity=perplexity, random_state=0).set_output(transform="default")
+        points = embedding.fit_transform(places)
     points = points - (points.min(axis=0) + points.max(axis=0)) / 2
     span = np.abs(points).max()
     pairs = [(round(float(x), 4), round(float(y), 4)) for x, y in points / (span or 1.0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -15,6 +16,8 @@ from typing import IO
 if sys.platform != "win32":
     import fcntl
 
+# A longer name is replaced by its checksum in the names of temporary files, which have some letters more.
+LONGEST_NAME = 200  # bytes
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -44,10 +47,25 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def check_writable(path: Path) -> None:
+    """Raise OSError if a file of this name can't be written in its folder; nothing is changed."""
+    with suppress(FileNotFoundError):
+        path.lstat()  # raises for names that are too long
+    temporary, file = _new_file(path)
+    with file:
+        temporary.unlink()
+
+
+def _stem(path: Path) -> str:
+    """Return how the names of the temporary files of a path begin."""
+    name = os.fsencode(path.name)
+    return f".{path.name}." if len(name) <= LONGEST_NAME else f".{hashlib.sha256(name).hexdigest()[:32]}."
+
+
 def _new_file(path: Path) -> tuple[Path, IO[bytes]]:
     """Create a hidden file, locked while it is open, so that no other process removes it."""
     while True:
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+        temporary = path.parent / f"{_stem(path)}{secrets.token_hex(8)}"
         file = temporary.open("xb")
         with suppress(OSError):  # a file system without locks, where leftovers are not removed either
             _lock(file, wait=True)
@@ -58,7 +76,7 @@ def _new_file(path: Path) -> tuple[Path, IO[bytes]]:
 
 def _remove_leftovers(path: Path) -> None:
     """Remove the temporary files of killed processes."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}")
+    pattern = re.compile(rf"{re.escape(_stem(path))}[0-9a-f]{{16}}")
     for sibling in path.parent.iterdir():
         if pattern.fullmatch(sibling.name):
             with suppress(OSError), _unused(sibling):

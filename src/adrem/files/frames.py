@@ -1,4 +1,4 @@
-"""Files with named columns, as polars data frames: csv, tsv, JSON lines and parquet."""
+"""Files of text with named columns, as polars data frames: csv, tsv and JSON lines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adrem.exceptions import DamagedDataError, FileTooLargeError, InvalidDataError, MissingImportError
-from adrem.files.labelled_rows import guarded
-from adrem.runtime.memory import available_memory, size_of
+from adrem.exceptions import DamagedDataError, InvalidDataError
+from adrem.files.budget import Budget
+from adrem.files.labelled_rows import guarded, whole_polars
 from adrem.runtime.notices import NamingText
 
 if TYPE_CHECKING:
@@ -22,47 +22,26 @@ if TYPE_CHECKING:
 # The first line by which a spreadsheet program tells what separates the columns.
 SEPARATOR_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?sep=([,;|\t])\"?\r?\n", re.IGNORECASE)
 
+# A key of a JSON object; and with more of them than this, polars reads slower than Python.
+KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:')
+MANY_KEYS = 1000
+
 
 def read_csv(content: bytes, name: str) -> DataFrame:
     """Read a csv file, with types taken from all rows of a column."""
-    frame: DataFrame = guarded(name, "a csv file", lambda: _polars().read_csv(content, infer_schema_length=None))
+    polars = whole_polars()
+
+    def read() -> Any:
+        Budget().draw_cells(_n_lines(content), content.split(b"\n", 1)[0].count(b",") + 1)
+        return polars.read_csv(content, infer_schema_length=None)
+
+    frame: DataFrame = guarded(name, "a csv file", read)
     return frame
 
 
-def read_parquet(content: bytes, name: str) -> DataFrame:
-    """Read a parquet file whose values fit into memory; durations are read as seconds."""
-    frame: DataFrame = guarded(name, "a parquet file", lambda: _read_parquet(content, name))
-    return frame
-
-
-def _read_parquet(content: bytes, name: str) -> Any:
-    file = io.BytesIO(content)
-    polars = _polars()
-    try:
-        n_values = (
-            len(polars.read_parquet_schema(file)) * polars.scan_parquet(file).select(polars.len()).collect().item()
-        )
-    except ValueError:  # older versions scan only files with a path
-        n_values = 0
-    needed, free = 8 * n_values, available_memory()
-    if needed > free:
-        raise FileTooLargeError(
-            f"{name} holds {n_values} values, which take {size_of(needed)}; {size_of(free)} are free."
-        )
-    frame = polars.read_parquet(io.BytesIO(content))
-    durations = [column for column in frame.get_columns() if column.dtype == polars.Duration]
-    return frame.with_columns([column.dt.total_microseconds() / 1e6 for column in durations])
-
-
-def _polars() -> Any:
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingImportError("csv and parquet files are read by polars: pip install 'adrem[cli]'.") from error
-    return polars
-
-
-def read_text(content: bytes, name: str, separator: str | None = None, *, header: bool = True) -> DataFrame:
+def read_text(
+    content: bytes, name: str, separator: str | None = None, *, header: bool = True, budget: Budget | None = None
+) -> DataFrame:
     """Read a csv or tsv file with all values as strings, and names without spaces around them."""
     _check_text(content, name)
     if b"\n" not in content:  # line ends of old Macs
@@ -71,7 +50,12 @@ def read_text(content: bytes, name: str, separator: str | None = None, *, header
     content = SEPARATOR_LINE.sub(b"", content, count=1)
     if header:
         _check_header(content, name, separator)
-    read = partial(_polars().read_csv, content, separator=separator, infer_schema=False, has_header=header)
+    polars, n_columns = whole_polars(), content.split(b"\n", 1)[0].count(separator.encode()) + 1
+
+    def read() -> Any:
+        (budget or Budget()).draw_cells(_n_lines(content), n_columns)
+        return polars.read_csv(content, separator=separator, infer_schema=False, has_header=header)
+
     frame = _located(name, "a table of text", read, partial(_longer_line, content, separator))
     if not header:  # the names differ between versions of polars
         frame.columns = [f"column_{k}" for k in range(1, frame.width + 1)]
@@ -90,11 +74,39 @@ def separator_of(content: bytes) -> str:
     return max((",", ";", "\t", "|"), key=lambda mark: first.count(mark.encode()))
 
 
-def read_json_lines(content: bytes, name: str) -> DataFrame:
+def read_json_lines(content: bytes, name: str, budget: Budget | None = None) -> DataFrame:
     """Read a file with one JSON object a line."""
     _check_text(content, name)
-    read = partial(_polars().read_ndjson, io.BytesIO(content), infer_schema_length=None)
+    polars = whole_polars()
+
+    def read() -> Any:
+        n_keys = len({own[1] for own in KEY.finditer(content)})
+        (budget or Budget()).draw_cells(_n_lines(content), n_keys)
+        if n_keys > MANY_KEYS:
+            return _read_wide(content, polars)
+        return polars.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+
     return _located(name, "JSON lines", read, partial(_line_without_object, content))
+
+
+def _read_wide(content: bytes, polars: Any) -> Any:
+    """Read JSON lines with many keys: the time that polars takes grows with the square of their number."""
+    columns: dict[str, list[Any]] = {}
+    n_rows = 0
+    for line in content.splitlines():
+        if not line.strip():
+            continue
+        for key, value in json.loads(line).items():
+            own = columns.setdefault(key, [])
+            own += [None] * (n_rows - len(own))
+            own.append(value)
+        n_rows += 1
+    full = {key: [*own, *[None] * (n_rows - len(own))] for key, own in columns.items()}
+    return polars.DataFrame([polars.Series(key, own, strict=False) for key, own in full.items()])
+
+
+def _n_lines(content: bytes) -> int:
+    return content.count(b"\n") + 1
 
 
 def _located(name: str, form: str, read: Callable[[], Any], locate: Callable[[], str | None]) -> DataFrame:

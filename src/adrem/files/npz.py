@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import DamagedDataError, PythonObjectsError
 from adrem.files.archives import read_arrays
+from adrem.files.budget import Budget
 from adrem.files.labelled_rows import CSR_PARTS, Table, checked_csr, guarded, pick_table
 
 
-def read_npz(content: bytes, name: str) -> Table:
+def read_npz(content: bytes, name: str, budget: Budget | None = None) -> Table:
     """Read an archive with `x` (or a CSR matrix as scipy saves it), and `y` and the names of the `classes` if any."""
     try:
-        arrays = guarded(name, "a numpy archive", lambda: read_arrays(io.BytesIO(content)))
+        arrays = guarded(name, "a numpy archive", lambda: read_arrays(io.BytesIO(content), budget))
     except DamagedDataError as error:
         if not isinstance(error.__cause__, PythonObjectsError):
             raise

@@ -7,18 +7,18 @@ import gzip
 import io
 import lzma
 import tarfile
-import zipfile
 from collections.abc import Collection
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 from adrem.exceptions import InvalidDataError
-from adrem.files.archives import PLAIN, read_bounded
+from adrem.files.archives import PLAIN, opened_zip, read_bounded
+from adrem.files.budget import Budget
 from adrem.files.labelled_rows import guarded
 
 
-def decompress(content: bytes, name: str) -> bytes:
+def decompress(content: bytes, name: str, budget: Budget | None = None) -> bytes:
     """Decompress gzip, bzip2 and xz, known by their first bytes; return other content as it is."""
     for magic, kind, opened in (
         (b"\x1f\x8b", "gzip", gzip.open),
@@ -27,7 +27,7 @@ def decompress(content: bytes, name: str) -> bytes:
     ):
         if content.startswith(magic):
             stream: Any = opened(io.BytesIO(content))
-            unpacked: bytes = guarded(name, f"a {kind} file", partial(read_bounded, stream, name))
+            unpacked: bytes = guarded(name, f"a {kind} file", partial(read_bounded, stream, name, budget))
             return unpacked
     return content
 
@@ -40,7 +40,7 @@ def read_members(content: bytes, name: str, wanted: Collection[str]) -> dict[str
 
 
 def _read_zip(content: bytes, name: str, wanted: Collection[str]) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with opened_zip(io.BytesIO(content)) as archive:
         found = [member for member in archive.infolist() if PurePosixPath(member.filename).name in wanted]
         if any(member.compress_type not in PLAIN for member in found):  # other methods can't be read in parts
             raise InvalidDataError("its members are not compressed by deflate: create the archive again")

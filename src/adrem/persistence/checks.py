@@ -5,13 +5,21 @@ Nothing is allocated here whose size a file could choose.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.exceptions import InvalidDataError, UnreadableModelError
+from adrem.files.budget import Budget
 from adrem.registry import ARRAYS, Array
 
+# Scores are sums of products of two numbers: they stay finite for coefficients and features up to this.
+LARGEST = 1e150
+MOST_COMPONENTS = 2**31
+MOST_LETTERS = 1000  # of the name of a class
+STRING_COPIES = 4  # of an array of strings, while it is compared with the classes and becomes objects
 Shape = tuple[int | None, ...]
 
 
@@ -21,7 +29,42 @@ def fits_together(model: Any) -> bool:
         _has_classes(model)
         and _are_names(getattr(model, "feature_names_in_", None), model.n_features_in_)
         and _has_arrays(model)
+        and _has_course(model)
     )
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]], budget: Budget) -> None:
+    """Raise an error for numbers whose products overflow, for long labels, and for strings that take too much memory.
+
+    No label is longer than the longest class, so that a table of labels is no longer than the rows that it labels.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not bool((np.abs(array) <= LARGEST).all()):
+            raise UnreadableModelError(
+                f"The model file's {name} has numbers that are not finite or beyond {LARGEST:g}."
+            )
+        if array.dtype.kind in "SU":
+            if _n_letters(array) > _most_letters(name, arrays):
+                raise UnreadableModelError(f"The model file's {name} has labels longer than its classes may be.")
+            budget.draw(STRING_COPIES * array.nbytes, f"copies of {name}")
+
+
+def check_labels(classes: NDArray[Any]) -> None:
+    """Refuse to save classes with names that `load` would refuse."""
+    longest = max((len(own) for own in classes.tolist() if isinstance(own, (str, bytes))), default=0)
+    if longest > MOST_LETTERS:
+        raise InvalidDataError(f"A class has a name of {longest} characters: shorten it to {MOST_LETTERS} before fit.")
+
+
+def _n_letters(array: NDArray[Any]) -> int:
+    return array.dtype.itemsize // (4 if array.dtype.kind == "U" else 1)
+
+
+def _most_letters(name: str, arrays: Mapping[str, NDArray[Any]]) -> int:
+    """Return how long the strings of an array may be: labels of a model as its classes."""
+    own = arrays.get(f"{name.removesuffix('transduction_')}classes_")
+    is_longer = own is None or name.endswith("classes_") or own.dtype.kind not in "SU"
+    return MOST_LETTERS if is_longer or own is None else min(MOST_LETTERS, _n_letters(own))
 
 
 def is_numbers(array: Any, shape: Shape) -> bool:
@@ -40,6 +83,21 @@ def _has_classes(model: Any) -> bool:
         and len(classes) > 1
         and (classes.dtype.kind in "Sbiuf" or _are_names(classes, len(classes)))
         and bool(np.array_equal(classes, np.unique(classes)))  # NaN differs from itself
+    )
+
+
+def _has_course(model: Any) -> bool:
+    """Return whether the history and the counts are as small as the model that they are told of."""
+    history = getattr(model, "history_", [])
+    counts = [entry.get(name, 0) for entry in history for name in ("iteration", "member")]
+    numbers = [own for entry in history for own in entry.values() if isinstance(own, (int, float))]
+    n_components = getattr(model, "n_components_", 1)
+    return (
+        all(isinstance(count, int) and 0 <= count <= len(history) for count in counts)
+        and all(-LARGEST <= number <= LARGEST for number in numbers)
+        and 0 < n_components <= MOST_COMPONENTS
+        and 0 <= getattr(model, "n_iter_", 0) <= max(len(history), 1)
+        and 0 <= getattr(model, "neighbors_", 0) <= MOST_COMPONENTS
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidTypeError, UnreadableModelError
-from adrem.persistence.checks import fits_together
+from adrem.persistence.checks import check_labels, fits_together
 from adrem.persistence.classes import check_attributes, check_class, class_of, packs_parts, saved_of
 from adrem.persistence.header import COMMON_KEYS, as_scalar, common_header, params_from_header
 from adrem.registry import ARRAYS, VALUES, Saved, find_estimator
@@ -28,6 +28,7 @@ def pack(model: Any) -> tuple[Header, Arrays]:
 
     check_is_fitted(model)
     check_class(model)
+    check_labels(model.classes_)
     saved = saved_of(type(model))
     check_attributes(model, saved)
     _check_rows(model)

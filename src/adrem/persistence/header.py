@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.exceptions import InvalidDataError, InvalidTypeError, UnreadableModelError
+from adrem.files.budget import Budget
 
 FORMAT = "adrem-model"
 FORMAT_VERSION = 2
@@ -32,9 +33,11 @@ def common_header(model: Any, objects: list[str]) -> dict[str, Any]:
     }
 
 
-def parse_header(content: NDArray[Any]) -> dict[str, Any]:
+def parse_header(content: NDArray[Any], budget: Budget) -> dict[str, Any]:
     """Parse the header of a file, and refuse formats that this version can't read."""
-    header = json.loads(content.tobytes(), parse_constant=_refuse)
+    text = content.tobytes()
+    budget.draw_json(text)
+    header = json.loads(text, parse_constant=_refuse)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise UnreadableModelError("The file is not a model file of adrem.")
     found = header.get("format_version")

@@ -16,14 +16,15 @@ from adrem.base.classifier import DomainClassifier
 from adrem.exceptions import FileTooLargeError, InvalidDataError, InvalidTypeError, NoFolderError, UnreadableModelError
 from adrem.files.archives import read_arrays, write_arrays
 from adrem.files.atomic import written_whole
+from adrem.files.budget import Budget
+from adrem.persistence.checks import MOST_LETTERS, check_arrays
 from adrem.persistence.content import Arrays, Header, pack, rebuild
 from adrem.persistence.header import parse_header
 from adrem.persistence.pipelines import STEPS, pack_steps, restore_steps
-from adrem.runtime.memory import size_of
+from adrem.runtime.memory import available_memory, is_lack_of_memory
 
 HEADER = "header"
 MAX_BYTES = 2**32
-HEADER_SHARE = 32  # a header may take this part of the limit: as Python objects it takes that much more
 EXTRA = "bundle"  # key of the header, and prefix of the arrays, that hold what is saved beside a model
 
 T = TypeVar("T")
@@ -154,22 +155,22 @@ def read_model(
     name = os.fspath(path)
     with Path(path).open("rb") as file:
         try:
-            arrays = read_arrays(file, max_bytes)
-            if arrays[HEADER].nbytes > max_bytes // HEADER_SHARE:
-                raise FileTooLargeError(f"its header takes {size_of(arrays[HEADER].nbytes)}")
-            header = parse_header(arrays.pop(HEADER))
+            budget = Budget(min(max_bytes, available_memory()), n_letters=MOST_LETTERS)
+            arrays = read_arrays(file, budget)
+            check_arrays(arrays, budget)
+            header = parse_header(arrays.pop(HEADER), budget)
             extra = _take_extra(header, arrays)
             return make(rebuild(header, arrays, trusted_modules), extra)
         except UnreadableModelError:
             raise
         except FileTooLargeError as error:
             raise UnreadableModelError(
-                f"{name} was not read: {error}. If you know where it comes from, give load a larger max_bytes, or a "
-                "machine with more memory."
+                f"{name} was not read: {error}. If that is for lack of memory, and you know where it comes from, give "
+                "load a larger max_bytes, or a machine with more memory."
             ) from error
-        except MemoryError as error:
-            raise UnreadableModelError(f"{name} takes more memory than is free.") from error
         except Exception as error:  # whatever hostile bytes may provoke in zip, zlib, numpy and JSON
+            if is_lack_of_memory(error):
+                raise UnreadableModelError(f"{name} takes more memory than is free.") from error
             raise UnreadableModelError(f"{name} is not a model file of adrem, or it is damaged.") from error
 
 
@@ -191,10 +192,12 @@ def _write(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         raise InvalidDataError(
             f"{path} was not written: the model holds numbers that are not finite. Look at its history_."
         ) from None
-    if len(text) > MAX_BYTES // HEADER_SHARE:
+    try:
+        Budget(MAX_BYTES).draw_json(text)
+    except FileTooLargeError as error:
         raise InvalidDataError(
-            f"{path} was not written: the names of its features and classes take {size_of(len(text))}."
-        )
+            f"{path} was not written: {error}. Its features have names; fit it to rows without, or to fewer features."
+        ) from error
     contents: dict[str, Any] = {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}
     with written_whole(path) as file:
         write_arrays(file, contents, compressed=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,13 @@ _FILES = (
 )
 # Limits of the process, and the position of the matching usage in `_PAGES`.
 _LIMITS = (("RLIMIT_AS", 0), ("RLIMIT_DATA", 5))
+# What libraries say for lack of memory, in errors of their own; and so little that any failure may be for lack of it.
+OUT_OF_MEMORY = re.compile(
+    r"memory (re)?allocation|(cannot|can.t|unable to|failed to) (re)?(al|m)loc|out of memory|capacity overflow|"
+    r"failed to map segment|ENOMEM|os error (11|12)\b|start new thread",
+    re.IGNORECASE,
+)
+LITTLE = 2**25
 # Memory of intermediate results; longer tables are processed in blocks of rows.
 BLOCK_BYTES = 2**27
 
@@ -43,6 +51,16 @@ def check_room(n_bytes: float, what: str, instead: str) -> None:
         raise NotEnoughMemoryError(
             f"{what} takes about {size_of(n_bytes)} besides the data, and {size_of(free)} are free: {instead}."
         )
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Return whether an error, whatever its type, was raised for lack of memory: it says so, or hardly any is free."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or OUT_OF_MEMORY.search(str(seen)):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return available_memory() < LITTLE
 
 
 def limit_memory(n_bytes: float) -> None:
