@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from encoders import image_model, save_network, text_model, text_network, tokenizer
 from onnx import TensorProto, helper
+from small_networks import image_model, save_network, text_model, text_network, tokenizer
 
 from adrem.exceptions import DamagedDataError, EncoderNotFoundError, ParameterError
 from adrem.features import ImageEncoder, TextEncoder

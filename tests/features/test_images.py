@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoders import image_model
 from PIL import Image
+from small_networks import image_model
 
 from adrem.exceptions import InvalidDataError, InvalidTypeError
 from adrem.features import ImageEncoder

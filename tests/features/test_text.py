@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from encoders import text_model
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from small_networks import text_model
 
 from adrem.exceptions import EncoderNotFoundError, InvalidTypeError, ParameterError
 from adrem.features import TextEncoder
@@ -180,6 +180,12 @@ def test_wrong_parameters_are_named(encoder: TextEncoder, params: dict[str, Any]
     with pytest.raises(ParameterError, match=message) as caught:
         encoder.set_params(**params).fit(TEXTS)
     assert caught.value.parameter in params
+
+
+def test_texts_are_as_long_as_the_network_takes(model: Path) -> None:
+    assert TextEncoder(model, cache=False).fit([]).n_tokens == 64
+    (model / "config.json").unlink()
+    assert TextEncoder(model, cache=False).fit([]).n_tokens == 256
 
 
 def test_what_is_no_text_is_refused(encoder: TextEncoder) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoders import text_model
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -19,6 +18,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from small_networks import text_model
 
 from adrem import AdREM, load, save
 from adrem.exceptions import EncoderNotFoundError, InvalidTypeError

@@ -21,7 +21,7 @@ from adrem.datasets.home import cache_home
 from adrem.exceptions import EncoderNotFoundError
 from adrem.features.catalog import Kind
 from adrem.features.store import Entry, FeatureStore, opened
-from adrem.features.weights import Weights, find_weights
+from adrem.features.weights import Weights, find_weights, model_name
 from adrem.runtime.progress import progress
 
 # Raised when the same content gets other features: then no cache of an earlier version is used.
@@ -108,7 +108,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             If an item can't be read. `encode` tells which, and returns the features of the others.
         """
         encoded = self.encode(X)
-        self._check_readable(encoded)
+        self.check_readable(encoded)
         return encoded.features
 
     def encode(self, X: Any) -> Encoded:
@@ -126,7 +126,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         items = self._check_items(X)
-        self._ensure_open()
+        self.ensure_open()
         found = Encoded(np.full((len(items), self.n_features_out_), np.nan, np.float32), np.zeros(len(items), bool), {})
         with (
             opened(self._cache_file(), self.n_features_out_) as store,
@@ -150,7 +150,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             The names.
         """
         check_is_fitted(self)
-        name = Path(str(self.model)).stem
+        name = model_name(self.model)
         return np.array([f"{name}_{k}" for k in range(self.n_features_out_)], dtype=object)
 
     def _encode_block(self, items: Sequence[Any], first: int, found: Encoded, store: Any, tick: Any) -> None:
@@ -177,8 +177,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             tick(len(part))
         return answers
 
-    def _ensure_open(self) -> None:
-        """Open the network if it is not, as after reading the encoder from a file."""
+    def ensure_open(self) -> None:
+        """Open the network if it is not open, as after reading the encoder from a file."""
         if getattr(self, "_network", None) is not None:
             return
         weights = find_weights(self.model, self.kind)
@@ -195,7 +195,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         folder = cache_home() / "features" if self.cache is None else Path(self.cache).expanduser()
         settings = json.dumps([VERSION, self.checksum_, self._settings()])
         key = hashlib.sha256(settings.encode()).hexdigest()[:16]
-        return folder / f"{Path(str(self.model)).stem}-{key}.sqlite"
+        return folder / f"{model_name(self.model)}-{key}.sqlite"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the network out of copies: it is opened again when it is needed."""
@@ -214,8 +214,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     def _check_items(self, X: Any) -> Sequence[Any]:
         raise NotImplementedError
 
-    def _check_readable(self, encoded: Encoded) -> None:
-        pass
+    def check_readable(self, encoded: Encoded) -> None:
+        """Raise an error if an item can't be read."""
 
     def _settings(self) -> list[Any]:
         """Return what the features depend on besides the weights."""

@@ -119,7 +119,8 @@ class ImageEncoder(Encoder):
                 )
         return items
 
-    def _check_readable(self, encoded: Encoded) -> None:
+    def check_readable(self, encoded: Encoded) -> None:
+        """Raise an error that lists the images that can't be read."""
         bad = encoded.unreadable
         if bad:
             listed = "; ".join(f"X[{place}]: {reason}" for place, reason in list(bad.items())[:MOST_LISTED])

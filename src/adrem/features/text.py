@@ -23,6 +23,7 @@ from adrem.files.labelled_rows import guarded
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 MAX_CHARACTERS = 1_000_000  # of a text; the rest is cut off
+USUAL_TOKENS, LEAST_TOKENS = 256, 8
 AT_A_TIME = 32  # texts that are kept together
 
 
@@ -31,6 +32,7 @@ class _Network:
     session: Any
     tokenizer: Any
     n_features: int
+    n_tokens: int
 
 
 class TextEncoder(Encoder):
@@ -43,8 +45,8 @@ class TextEncoder(Encoder):
     model : str or path-like, default="gte-small"
         A name (`adrem models list` prints those that are known), or a folder with ``model.onnx`` and
         ``tokenizer.json``. Names are looked up in ``ADREM_MODELS``, then in the cache folder.
-    max_tokens : int, default=256
-        The number of tokens of a text that go through the network at a time.
+    max_tokens : int or None, default=None
+        The number of tokens of a text that go through the network at a time; None are 256, or as many as it takes.
     chunks : {"first", "mean"}, default="first"
         What becomes of longer texts: the rest is cut off, or it is encoded in parts, and the features are the mean over
         all tokens.
@@ -84,7 +86,7 @@ class TextEncoder(Encoder):
     noun = "text"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON,
-        "max_tokens": [Interval(Integral, 8, None, closed="left")],
+        "max_tokens": [Interval(Integral, LEAST_TOKENS, None, closed="left"), None],
         "chunks": [StrOptions({"first", "mean"})],
         "pooling": [StrOptions({"mean", "first"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -94,7 +96,7 @@ class TextEncoder(Encoder):
         self,
         model: Any = "gte-small",
         *,
-        max_tokens: int = 256,
+        max_tokens: int | None = None,
         chunks: str = "first",
         pooling: str = "mean",
         batch_size: int = 1,
@@ -123,12 +125,12 @@ class TextEncoder(Encoder):
         return texts
 
     def _settings(self) -> list[Any]:
-        return [self.max_tokens, self.chunks, self.pooling, self.batch_size, MAX_CHARACTERS]
+        return [self.n_tokens, self.chunks, self.pooling, self.batch_size, MAX_CHARACTERS]
 
     def _open(self, weights: Weights) -> None:
         tokenizer = read_tokenizer(weights.files[TOKENIZER])
-        self._check_length(weights)
-        guarded(TOKENIZER, "a tokenizer", lambda: tokenizer.enable_truncation(self.max_tokens))
+        n_tokens = self._length_for(weights)
+        guarded(TOKENIZER, "a tokenizer", lambda: tokenizer.enable_truncation(n_tokens))
         session = open_session(weights.network, self.device)
         names = [own.name for own in session.get_inputs()]
         shape = session.get_outputs()[0].shape
@@ -137,17 +139,27 @@ class TextEncoder(Encoder):
                 f"{weights.network} takes {', '.join(names)}: a network for texts takes {', '.join(INPUTS)}, and gives "
                 "features of a fixed number."
             )
-        self._network = _Network(session, tokenizer, shape[-1])
+        self._network = _Network(session, tokenizer, shape[-1], n_tokens)
 
-    def _check_length(self, weights: Weights) -> None:
-        """Refuse more tokens than the network has positions."""
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens that go through the network at a time."""
+        self.ensure_open()
+        return int(self._network.n_tokens)
+
+    def _length_for(self, weights: Weights) -> int:
+        """Return the number of tokens at a time; refuse more than the network has positions."""
         most = read_config(weights.files[CONFIG]).get("max_position_embeddings") if CONFIG in weights.files else None
-        if isinstance(most, int) and self.max_tokens > most:
+        most = most if isinstance(most, int) and most >= LEAST_TOKENS else USUAL_TOKENS
+        if self.max_tokens is None:
+            return min(most, USUAL_TOKENS)
+        if self.max_tokens > most and CONFIG in weights.files:
             raise ParameterError(
                 f"max_tokens is {self.max_tokens}, and {weights.name} takes {most} at most: longer texts are averaged "
                 "over parts by chunks='mean'.",
                 "max_tokens",
             )
+        return self.max_tokens
 
     def _n_features(self) -> int:
         return self._network.n_features

@@ -68,6 +68,14 @@ def find_weights(model: str | os.PathLike[str], kind: Kind) -> Weights:
     )
 
 
+def model_name(model: str | os.PathLike[str]) -> str:
+    """Return the name of a model, for one given by its path that of its folder or file."""
+    path = Path(model)
+    if path.suffix in (".onnx", ".npz"):
+        return path.parent.name if path.name in NETWORKS else path.stem
+    return path.name
+
+
 def find_known(known: Known) -> dict[str, Path] | None:
     """Return the files of a known encoder by their names, from the first folder that has one of them."""
     for home in model_homes():
@@ -124,8 +132,7 @@ def _at_path(path: Path, kind: Kind) -> Weights:
         _check_file(file, str(path))
     if kind == "text" and TOKENIZER not in files:
         raise EncoderNotFoundError(f"There is no {TOKENIZER} beside the network in {path}: put it there.")
-    name = (path.parent if path.is_file() and path.stem == "model" else path).stem
-    return Weights(name, files, _joined_checksum(files))
+    return Weights(model_name(path), files, _joined_checksum(files))
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:
