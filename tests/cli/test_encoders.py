@@ -123,6 +123,9 @@ def test_folders_of_photos_become_labels(adrem: Command, folder: Path) -> None:
     assert any(note.startswith(broken) for note in notes), notes
     assert "1 file(s) of phone are no images" in notes
     assert "column 'photo' has images: 3 features by means" in notes
+    page = (folder / "page.html").read_text()
+    assert page.count("data:image/webp;base64,") >= 40
+    assert "Pictures of each label" in page
     labels = pl.read_csv("labels.csv")
     assert labels.columns[:2] == ["photo", "label"]
     names = [Path(path).name.split("-")[0] for path in labels["photo"]]

@@ -49,8 +49,8 @@ def label_or_class(label: str | None, encoder: Encoder | None) -> str | None:
 
 def encoder_of_images(recipe: Recipe | None) -> Encoder | None:
     """Return the encoder of a model for images; None for other models."""
-    encoders = [] if recipe is None else [own for own in recipe.encoders.values() if own.kind == "image"]
-    return encoders[0].set_params(verbose=1) if encoders else None
+    encoder = None if recipe is None else recipe.encoder_of_images
+    return None if encoder is None else encoder.set_params(verbose=1)
 
 
 def _place(model: str) -> Any:

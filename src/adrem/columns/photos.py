@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adrem.columns.reading import FileTable
 from adrem.exceptions import InvalidDataError, ParameterError
-from adrem.features.pictures import SUFFIXES
+from adrem.features.pictures import SUFFIXES, thumbnail
 from adrem.runtime.notices import NamingText
 
 if TYPE_CHECKING:
+    from polars import DataFrame
+
     from adrem.features.encoder import Encoder
 
 PHOTO, CLASS = "photo", "class"
@@ -111,3 +114,17 @@ def _checksum(files: list[Path], root: Path) -> str:
     """Return a checksum of the names and sizes of files."""
     lines = (f"{file.relative_to(root)} {file.stat().st_size}" for file in files)
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Thumbnails(Sequence[bytes]):
+    """A small picture of each row of a table of images, made on access."""
+
+    def __init__(self, table: DataFrame, column: str, side: int) -> None:
+        self._paths = table[column]
+        self._side = side
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __getitem__(self, row: Any) -> Any:
+        return thumbnail(self._paths[row], self._side)

@@ -140,6 +140,11 @@ class Recipe:
         return [f"{column}: {own}" for column, e in self.encoders.items() for own in e.get_feature_names_out()]
 
     @property
+    def encoder_of_images(self) -> Encoder | None:
+        """The encoder of images, if any column has some."""
+        return next((own for own in self.encoders.values() if own.kind == "image"), None)
+
+    @property
     def n_beside_text(self) -> int:
         """The number of features beside text, which come before its terms; none if there is no text."""
         return len(self.feature_names) - sum(map(len, self.terms.values())) if self.terms else 0

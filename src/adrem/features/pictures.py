@@ -54,6 +54,18 @@ def read_picture(item: Any, size: int) -> Image:
         raise UnreadablePictureError(f"it can't be decoded ({reason})") from error
 
 
+def thumbnail(item: Any, side: int) -> bytes:
+    """Return a small picture as WebP, nothing for one that can't be read."""
+    try:
+        image = read_picture(item, side)
+    except UnreadablePictureError:
+        return b""
+    image.thumbnail((side, side))
+    buffer = io.BytesIO()
+    image.save(buffer, "WEBP", quality=60)
+    return buffer.getvalue()
+
+
 def import_pillow() -> Any:
     """Import the images of Pillow, or raise an error that says what to install."""
     try:
