@@ -4,5 +4,6 @@ from adrem.columns.pair import Pair, make_pair
 from adrem.columns.photos import read_photos
 from adrem.columns.reading import FileTable, read_file
 from adrem.columns.recipe import Recipe
+from adrem.columns.tables import AdaptedTables, adapt_tables
 
-__all__ = ["FileTable", "Pair", "Recipe", "make_pair", "read_file", "read_photos"]
+__all__ = ["AdaptedTables", "FileTable", "Pair", "Recipe", "adapt_tables", "make_pair", "read_file", "read_photos"]

@@ -58,6 +58,8 @@ def read_photos(path: str, encoder: Encoder) -> FileTable:
     root = Path(path).expanduser()
     if not root.exists():
         raise ParameterError(f"There is no file or folder {path}.", "path")
+    if encoder.kind != "image":
+        raise ParameterError(f"{path} needs an encoder of images, and not of {encoder.kind}s.", "encoder")
     files, n_others = _find_images(root)
     if not files:
         raise InvalidDataError(f"{path} has no image: they end in {', '.join(sorted(SUFFIXES))}.")
