@@ -35,6 +35,7 @@ def test_pages_hold_no_more_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [album.place("target", row) for row in range(4)] == [0, 1, 2, None]
 
 
+@pytest.mark.thorough
 def test_examples_are_the_surest_the_least_sure_and_the_changed() -> None:
     data = make_blobs_shift()
     model = AdREM(n_estimators=5, random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
@@ -50,6 +51,7 @@ def test_examples_are_the_surest_the_least_sure_and_the_changed() -> None:
         assert (examined.before[own.changed] != k).all()
 
 
+@pytest.mark.thorough
 def test_the_page_shows_pictures_in_the_map_the_table_and_a_grid() -> None:
     data = make_blobs_shift()
     model = AdREM(n_estimators=3, random_state=0).fit(data.X_source, data.y_source, X_target=data.X_target)
