@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from adrem import base, datasets, diagnostics, exceptions, model_selection, plotting, preprocessing
     from adrem.algorithm.adapt import adapt
     from adrem.algorithm.estimator import AdREM
+    from adrem.columns.tables import adapt_tables
     from adrem.committee import Committee
     from adrem.persistence.models import load, save
     from adrem.reports import report
@@ -20,6 +21,7 @@ __all__ = [
     "Committee",
     "__version__",
     "adapt",
+    "adapt_tables",
     "base",
     "datasets",
     "diagnostics",
@@ -37,6 +39,7 @@ _HOMES = {
     "AdREM": "algorithm.estimator",
     "Committee": "committee",
     "adapt": "algorithm.adapt",
+    "adapt_tables": "columns.tables",
     "load": "persistence.models",
     "report": "reports",
     "save": "persistence.models",

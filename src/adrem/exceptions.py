@@ -9,6 +9,7 @@ Every error that the package raises is an `AdremError`, and also the built-in er
     ├── UnknownNameError (KeyError)         a data set has no domain or pair of this name
     ├── UnreadableModelError (ValueError)   a file is not a model that this version can read
     ├── DataNotFoundError (FileNotFoundError)
+    ├── EncoderNotFoundError (FileNotFoundError)   the files of an encoder are not there, or others
     ├── DamagedDataError (ValueError)       a file is cut off, altered, or of another format
     ├── PythonObjectsError (ValueError)     an array holds Python objects, which could run code when read
     ├── NotEnoughMemoryError (MemoryError)  a computation would take more memory than is free
@@ -40,6 +41,7 @@ __all__ = [
     "DataNotFoundError",
     "DeviceMemoryError",
     "DownloadError",
+    "EncoderNotFoundError",
     "FileTooLargeError",
     "InvalidDataError",
     "InvalidTypeError",
@@ -131,6 +133,10 @@ class UnreadableModelError(AdremError, ValueError):
 
 class DataNotFoundError(AdremError, FileNotFoundError):
     """Files of a data set are not there; the message says which to put where."""
+
+
+class EncoderNotFoundError(AdremError, FileNotFoundError):
+    """The files of an encoder are not there, or are those of another one; the message says which to put where."""
 
 
 class DamagedDataError(AdremError, ValueError):

@@ -18,9 +18,11 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from small_networks import text_model
 
 from adrem import AdREM, load, save
-from adrem.exceptions import InvalidTypeError
+from adrem.exceptions import EncoderNotFoundError, InvalidTypeError
+from adrem.features import TextEncoder
 from adrem.preprocessing import DomainStandardScaler, JointStdScaler, Rectifier, RowSumScaler
 
 RNG = np.random.RandomState(0)
@@ -66,3 +68,23 @@ def test_steps_that_cannot_be_saved_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidTypeError, match="CountVectorizer can't be saved with tokenizer"):
         save(pipe, tmp_path / "pipe.adrem")
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_pipeline_names_its_encoder_by_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The network is not in the file: without it, or with another one, an error says what to do."""
+    homes = [tmp_path / "here", tmp_path / "there"]
+    text_model(homes[0] / "tiny")
+    monkeypatch.setenv("ADREM_MODELS", str(homes[0]))
+    encoder = TextEncoder("tiny", max_tokens=8, cache=tmp_path / "cache")
+    texts = [f"{word} book" for word in ("good", "bad")] * 8
+    model = make_pipeline(encoder, StandardScaler(), small_model()).fit(texts, [1, 0] * 6 + [-1] * 4)
+    save(model, tmp_path / "pipeline.adrem")
+    again = load(tmp_path / "pipeline.adrem")
+    assert again.predict(texts).tolist() == model.predict(texts).tolist()
+    assert again[0].cache is None  # a file does not say where to write
+    monkeypatch.setenv("ADREM_MODELS", str(homes[1]))
+    with pytest.raises(EncoderNotFoundError, match=r"There is no model 'tiny'.* in .*there"):
+        load(tmp_path / "pipeline.adrem").predict(texts)
+    (text_model(homes[1] / "tiny") / "config.json").write_text("{}")
+    with pytest.raises(EncoderNotFoundError, match="its checksum differs"):
+        load(tmp_path / "pipeline.adrem").predict(texts)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from adrem.cli.encoding import Chunks, Model, label_or_class, make_encoder
 from adrem.cli.judging import plain_estimate, wants_estimate
 from adrem.cli.models import PRIORS, make_model, priors_by_label
 from adrem.cli.outputs import (
@@ -85,6 +86,8 @@ def adapt(
     missing: Annotated[
         str | None, typer.Option(help="Codes that mean missing, such as -9,unknown (default: detected; none: no code).")
     ] = None,
+    encoder: Model = None,
+    chunks: Chunks = None,
     no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
@@ -145,8 +148,10 @@ def adapt(
     from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
 
-    with stage(f"Reading {' and '.join(wanted.files)}"):
-        sources, both = wanted.read(header=not no_header, label=label)
+    network = make_encoder(encoder, chunks, wanted.files)
+    label = label_or_class(label, network)
+    with stage(f"Reading {' and '.join(wanted.files)}", quiet=network is not None):
+        sources, both = wanted.read(header=not no_header, label=label, encoder=network)
         label_file = LabelFile(output, columns_beside(both[1], identifier, keep), safe=safe_csv)
         pair = make_pair(
             *both,
@@ -157,6 +162,7 @@ def adapt(
             categorical=names_in(categorical, "--categorical"),
             missing=None if missing is None else names_in(missing, "--missing"),
             left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
+            encoder=network,
         )
     estimated = wants_estimate(pair, estimate, report is not None)
     notes = _tell(pair, sources, both[1])

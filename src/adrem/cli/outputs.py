@@ -32,10 +32,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON to
 
 
 def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -> DataFrame:
-    """Return the columns of a table to write before the labels."""
+    """Return the columns of a table to write before the labels; of images, their paths."""
     from adrem.columns.pair import select
 
-    return select(table, [*([identifier] if identifier else []), *names_in(keep, "--keep")], "beside")
+    return select(table, [*table.images, *([identifier] if identifier else []), *names_in(keep, "--keep")], "beside")
 
 
 def write_labels(file: LabelFile, labels: Labels) -> None:

@@ -11,6 +11,7 @@ from adrem.cli.parameters import verdict_with_options, with_options
 if TYPE_CHECKING:
     from adrem.columns.bundle import Bundle
     from adrem.columns.pair import Pair
+    from adrem.columns.recipe import Recipe
     from adrem.diagnostics.contributions import ClassFeatures
     from adrem.diagnostics.diagnosis import Examination
     from adrem.reports import Report
@@ -68,6 +69,7 @@ def make_file_page(
         baseline=bundle.baseline.chosen_,
         samples=samples,
         warnings=warned,
+        **_pictures(pair, examined, samples=samples),
     )
     labels: dict[str, list[Any]] = {
         "source": pair.y_source.tolist(),
@@ -77,17 +79,29 @@ def make_file_page(
     shown = replace(
         diagnosis,
         verdict=verdict_with_options(diagnosis.verdict),
-        class_features=[_without_constant(own) for own in diagnosis.class_features],
+        class_features=[_readable(own, pair.recipe) for own in diagnosis.class_features],
     )
     return make_page(shown, labels, about)
 
 
-def _without_constant(features: ClassFeatures) -> ClassFeatures:
-    """Return the features of a class without the constant, which is no column."""
+def _pictures(pair: Pair, examined: Examination, *, samples: bool) -> dict[str, Any]:
+    """Return the pictures of rows that are images, and the rows to look at for each label; nothing for other rows."""
+    from adrem.columns.photos import PHOTO, Thumbnails
+    from adrem.reports.pictures import SHOWN_ROWS, SIDE
+
+    if not samples or pair.frames is None or pair.recipe is None or pair.recipe.encoder_of_images is None:
+        return {}
+    source, target = (Thumbnails(frame, PHOTO, SIDE) for frame in pair.frames)
+    return {"source_pictures": source, "target_pictures": target, "examples": examined.examples(SHOWN_ROWS)}
+
+
+def _readable(features: ClassFeatures, recipe: Recipe | None) -> ClassFeatures:
+    """Return the features of a class without the constant and those of networks, which tell a person nothing."""
     from adrem.columns.recipe import CONSTANT
 
+    hidden = {CONSTANT, *([] if recipe is None else recipe.encoded_names)}
     sides = {"source": features.source, "adapted": features.adapted, "gained": features.gained}
-    return replace(features, **{name: [own for own in side if own != CONSTANT] for name, side in sides.items()})
+    return replace(features, **{name: [own for own in side if own not in hidden] for name, side in sides.items()})
 
 
 def baseline_text(baseline: Any) -> str:

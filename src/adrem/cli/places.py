@@ -12,6 +12,7 @@ from adrem.cli.shared import STANDARD
 
 if TYPE_CHECKING:
     from adrem.columns import FileTable
+    from adrem.features.encoder import Encoder
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,31 @@ class Places:
         """All files."""
         return (*self.sources, *([] if self.target is None else [self.target]))
 
-    def read(self, *, header: bool, label: str | None = None) -> tuple[list[FileTable], tuple[FileTable, FileTable]]:
+    def read(
+        self, *, header: bool, label: str | None = None, encoder: Encoder | None = None
+    ) -> tuple[list[FileTable], tuple[FileTable, FileTable]]:
         """Return the table of each source, and the pair of all sources and the target."""
-        from adrem.columns import read_file
         from adrem.columns.sources import by_column, join_sources, split_target
 
-        sources = [read_file(path, header=header) for path in self.sources]
+        sources = [read_table(path, header=header, encoder=encoder) for path in self.sources]
         joined = join_sources(sources, label)
         if self.target is None:
             return sources, split_target(joined, self.domain or "", self.value or "")
         if self.domain is not None:
             joined = by_column(joined, self.domain)
-        return sources, (joined, read_file(self.target, header=header))
+        return sources, (joined, read_table(self.target, header=header, encoder=encoder))
+
+
+def read_table(path: str, *, header: bool, encoder: Encoder | None) -> FileTable:
+    """Read a file, or images if there is an encoder of them."""
+    from adrem.columns import read_file, read_photos
+    from adrem.columns.photos import is_photos
+
+    if encoder is None or encoder.kind != "image":
+        return read_file(path, header=header)
+    if not is_photos(path):
+        raise ValueError(f"{path} is no folder of images, and the others are: name a folder.")
+    return read_photos(path, encoder)
 
 
 def read_places(files: list[str], target: str | None, domain: str | None) -> Places:

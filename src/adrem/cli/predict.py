@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adrem.cli import outputs
+from adrem.cli.encoding import encoder_of_images
+from adrem.cli.parameters import with_options
+from adrem.cli.places import read_table
 from adrem.cli.shared import say_wrapped, stage, tell, terminal_width
 from adrem.cli.writing import LabelFile, check_outputs
 from adrem.runtime.text import one_line
@@ -40,14 +43,14 @@ def predict(
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     _check_model(model)
     check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
-    from adrem.columns import read_file
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
     from adrem.columns.pair import check_plain, labels_for_scoring, select
 
-    with stage(f"Reading {model} and {new}"):
-        bundle = load_bundle(model)
-        table = read_file(new, header=not no_header)
+    bundle = load_bundle(model)
+    encoder = encoder_of_images(bundle.recipe)
+    with stage(f"Reading {new}", quiet=encoder is not None):
+        table = read_table(new, header=not no_header, encoder=encoder)
         beside = outputs.columns_beside(table, identifier, keep)
         label_file = LabelFile(output, beside, safe=safe_csv)
         truth = table.labels
@@ -56,6 +59,8 @@ def predict(
             check_plain(given, table.name, "target_label")
             truth = labels_for_scoring(given, bundle.model.classes_)
         rows, report = make_rows(bundle, table)
+    for note in table.notes:
+        say_wrapped(f"- {with_options(note)}")
     _tell_columns(report, table.name, (*beside.columns, target_label, bundle.about.get("label")))
     labels = label_rows(bundle, rows)
     outputs.write_labels(label_file, labels)
@@ -82,6 +87,8 @@ def _tell_columns(report: ColumnFindings, name: str, expected: tuple[str | None,
         say_wrapped(f"- {count} value(s) of {column!r} are unknown to the model")
     for column, count in report.without_words.items():
         say_wrapped(f"- {count} text(s) of {column!r} have no known word")
+    for column, count in report.cut.items():
+        say_wrapped(f"- {count} text(s) of {column!r} are longer than what the encoder reads")
 
 
 def explain(

@@ -71,9 +71,9 @@ def say_wrapped(message: str) -> None:
 
 
 @contextmanager
-def stage(what: str) -> Iterator[None]:
-    """Show on a terminal what is being done, and for how long."""
-    if not sys.stderr.isatty():
+def stage(what: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show on a terminal what is being done, and for how long; not if the work shows it, and so is `quiet` here."""
+    if quiet or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

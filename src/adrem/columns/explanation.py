@@ -58,7 +58,7 @@ class ClassExplanation:
 def explain(bundle: Bundle, n: int = 10) -> list[ClassExplanation]:
     """Return the n features with the largest weights for each class, before and after adapting, and n columns."""
     model, names = bundle.model, np.array(feature_names(bundle), dtype=object)
-    kept = np.flatnonzero(names != CONSTANT)
+    kept = np.flatnonzero(~np.isin(names, [CONSTANT, *_encoded_names(bundle)]))
     before, after = bundle.baseline.coef_[0][:, kept], model.coef_[..., kept]
     rows = _rows_with(bundle)
     found = class_features(
@@ -68,6 +68,11 @@ def explain(bundle: Bundle, n: int = 10) -> list[ClassExplanation]:
     return [
         ClassExplanation(**vars(own), columns=_effects(bundle, w, n)) for own, w in zip(found, weights, strict=True)
     ]
+
+
+def _encoded_names(bundle: Bundle) -> list[str]:
+    """Return the features of encoders, which tell a person nothing."""
+    return [] if bundle.recipe is None else bundle.recipe.encoded_names
 
 
 def _effects(bundle: Bundle, weights: NDArray[np.float64], n: int) -> list[ColumnEffect]:

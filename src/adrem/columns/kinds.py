@@ -19,8 +19,8 @@ from adrem.runtime.text import some_names
 if TYPE_CHECKING:
     from polars import DataFrame, Series
 
-Kind = Literal["number", "text", "category", "date", "identifier", "constant", "left out"]
-LEARNT: tuple[Kind, ...] = ("number", "text", "category")
+Kind = Literal["number", "text", "category", "date", "identifier", "constant", "left out", "image"]
+LEARNT: tuple[Kind, ...] = ("number", "text", "category", "image")
 # A column of strings is text if its values have at least this many words on average.
 TEXT_WORDS = 4.0
 # Short texts are names if less than this part of them is distinct in a file, with enough rows to tell.
@@ -50,12 +50,13 @@ REQUESTED = "as requested"
 
 @dataclass(frozen=True)
 class Wishes:
-    """The columns that were named: as text, numbers or categories, or to be left out."""
+    """The columns that were named: as text, numbers, categories or files of images, or to be left out."""
 
     text: Collection[str] = ()
     numeric: Collection[str] = ()
     categorical: Collection[str] = ()
     left_out: Collection[str] = ()
+    images: Collection[str] = ()
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -64,6 +65,7 @@ class Wishes:
             **dict.fromkeys(self.text, "text"),
             **dict.fromkeys(self.numeric, "number"),
             **dict.fromkeys(self.categorical, "category"),
+            **dict.fromkeys(self.images, "image"),
         }
 
     def check(self, shared: list[str]) -> None:

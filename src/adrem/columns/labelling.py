@@ -96,8 +96,8 @@ class RowTexts(Sequence[str]):
     def __init__(self, frame: DataFrame, recipe: Recipe, identifier: str | None) -> None:
         self._frame = frame
         self._identifiers = [identifier] if identifier is not None and identifier in frame.columns else []
-        self._shown = list(recipe.terms) or [*recipe.categories, *recipe.numbers][:MAX_SHOWN]
-        self._has_text = bool(recipe.terms)
+        self._shown = [*recipe.encoders, *recipe.terms] or [*recipe.categories, *recipe.numbers][:MAX_SHOWN]
+        self._has_text = bool(recipe.terms or recipe.encoders)
 
     def __len__(self) -> int:
         return self._frame.height

@@ -20,6 +20,8 @@ from adrem.types import Matrix
 if TYPE_CHECKING:
     from polars import DataFrame
 
+    from adrem.features.encoder import Encoder
+
 # Missing values mean something else in the two domains if their shares differ by more than this, and by more than so
 # many standard errors.
 RATE_GAP, STANDARD_ERRORS = 0.1, 3.0
@@ -27,32 +29,44 @@ LARGEST_NUMBER = 1e100  # its square is computed
 
 
 def make_recipe(
-    columns: Columns, source: DataFrame, target: DataFrame, missing: Mapping[str, list[str]] | None = None
+    columns: Columns,
+    source: DataFrame,
+    target: DataFrame,
+    missing: Mapping[str, list[str]] | None = None,
+    encoder: Encoder | None = None,
 ) -> tuple[Recipe, Matrix, Matrix, ColumnFindings]:
     """Learn a recipe from both tables, and apply it to them; findings are counted over both.
 
-    The tables have no cells any more that hold one of the codes in `missing`, which the recipe keeps for others.
+    The tables have no cells any more that hold one of the codes in `missing`, which the recipe keeps for others. The
+    features of images, and with an `encoder` of texts, are made by it.
     """
     frames = (source, target)
     learnt = [column for column in columns.shared if column.is_learnt]
     findings = ColumnFindings(unmarked=_unmarked(learnt, frames))
-    texts = {n: learn_terms([*strings_of(source, n), *strings_of(target, n)]) for n in columns.of_kind("text")}
+    counted = columns.of_kind("text") if encoder is None else []
+    texts = {name: learn_terms([*strings_of(source, name), *strings_of(target, name)]) for name in counted}
     recipe = _learn_cells(learnt, frames, findings.unmarked, beside_text=bool(texts))
+    recipe.encoders = _encoders(columns, encoder)
     recipe.terms = {name: terms for name, (terms, _) in texts.items()}
     recipe.missing = {name: list(codes) for name, codes in (missing or {}).items() if name in recipe.columns}
     for name, (_, counts) in texts.items():
         findings.count_empty(name, counts)
-    rows = recipe.joined(_joined(recipe, frames), [counts for _, counts in texts.values()], findings)
+    both = _joined(recipe, frames)
+    rows = recipe.joined(both, [counts for _, counts in texts.values()], recipe.encoded(both, findings), findings)
     findings.unknown_values.clear()  # here they are rare values, which are counted as one
     if not rows.shape[1]:
         raise InvalidDataError(f"Neither file has a word to learn from in {', '.join(map(repr, texts))}.")
-    n_dense = len(recipe.numbers) + len(recipe.indicated) + 1 if recipe.numbers else 0
-    recipe.centres = np.asarray(rows[:, :n_dense].mean(axis=0)).ravel()
+    recipe.centres = np.asarray(rows[:, : recipe.n_centred].mean(axis=0)).ravel()
     recipe.centres[-1:] = 0.0  # the constant is not centred
     recipe.scales = JointStdScaler().fit(rows).scale_
     recipe.scales[: recipe.n_beside_text] /= WEIGHT_BESIDE_TEXT
     scaled = recipe.scaled(rows)
     return recipe, scaled[: source.height], scaled[source.height :], findings
+
+
+def _encoders(columns: Columns, encoder: Encoder | None) -> dict[str, Encoder]:
+    """Return the encoder of each column of texts and images."""
+    return {} if encoder is None else dict.fromkeys([*columns.of_kind("image"), *columns.of_kind("text")], encoder)
 
 
 def _learn_cells(
@@ -88,7 +102,7 @@ def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dic
     """Return the columns whose missing values tell the domains apart, with their shares in both."""
     found = {}
     for column in columns:
-        if column.kind == "text":
+        if column.kind in ("text", "image"):
             continue
         read = column.numbers if column.kind == "number" else as_strings
         shares = [float(read(frame[column.name]).is_null().mean() or 0.0) for frame in frames]  # type: ignore[arg-type]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from adrem.columns.kinds import NUMBER_HINT, REQUESTED, Column, Columns
 from adrem.columns.names import plain_name
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import ABSENT, OTHER, ColumnFindings, Recipe
+from adrem.features.weights import model_name
 from adrem.runtime.notices import NamingText
 from adrem.runtime.text import MOST_NAMES, some_names
 
@@ -30,8 +32,8 @@ def describe(
     marks = [f"{word!r} means missing in {some_names(names)}" for word, names in _by_value(words).items()]
     notes = [*marks, *_codes(codes), *_left_out(columns)]
     for column in columns.shared:
-        if column.kind == "text":
-            notes.append(f"column {column.name!r} is text ({column.reason}): {len(recipe.terms[column.name])} terms")
+        if column.kind in ("text", "image"):
+            notes.append(_text_or_image(column, recipe))
         elif column.is_learnt and column.doubt:
             form = "categories" if column.kind == "category" else "numbers"
             notes.append(f"column {column.name!r} is treated as {form}, but {column.doubt}")
@@ -52,6 +54,21 @@ def _of_many_values(column: Column, kept: Sequence[str]) -> str:
     if reason == REQUESTED:
         reason = f"many values, of which {len({*kept} - {ABSENT, OTHER})} are common in both files"
     return f"column {column.name!r} has {reason}: the others count as one value"
+
+
+def _text_or_image(column: Column, recipe: Recipe) -> str:
+    """Return what was made of a column of texts or images."""
+    what = "has images" if column.kind == "image" else f"is text ({column.reason})"
+    encoder = recipe.encoders.get(column.name)
+    if encoder is None:
+        return f"column {column.name!r} {what}: {len(recipe.terms[column.name])} terms"
+    return f"column {column.name!r} {what}: {encoder.n_features_out_} features by {model_name(encoder.model)}"
+
+
+def cut_note(name: str, count: int, encoder: Any) -> str:
+    """Return how many texts are longer than what an encoder read of them."""
+    text = "{count} text(s) of {name!r} are longer than {most} tokens: the rest was not read; {chunks} reads all"
+    return NamingText(text, count=count, name=name, most=encoder.n_tokens)
 
 
 def _codes(codes: Mapping[str, Sequence[str]]) -> list[str]:
@@ -130,6 +147,7 @@ def _look_alikes(columns: Columns) -> list[str]:
 def _gaps(columns: Columns, recipe: Recipe, findings: ColumnFindings) -> list[str]:
     """Describe which values were missing, and how they were filled."""
     notes = [f"{count} text(s) of {name!r} have no word" for name, count in findings.without_words.items()]
+    notes += [cut_note(name, count, recipe.encoders[name]) for name, count in findings.cut.items()]
     for name, count in list(findings.filled.items())[:MOST_NAMES]:
         marked = ", and marked" if name in recipe.indicated else ""
         notes.append(

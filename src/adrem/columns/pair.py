@@ -15,6 +15,7 @@ from adrem.columns.kinds import Wishes, check_learnt, infer_kinds, is_plain
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
+from adrem.columns.photos import CLASS
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
@@ -28,6 +29,8 @@ from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
+
+    from adrem.features.encoder import Encoder
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ def make_pair(
     categorical: Collection[str] = (),
     left_out: Collection[str] = (),
     missing: Collection[str] | None = None,
+    encoder: Encoder | None = None,
 ) -> Pair:
     """Make a source and a target from two tables.
 
@@ -113,6 +117,8 @@ def make_pair(
     missing : collection of str or None, default=None
         Values that mark a missing value in any column. By default numbers such as -9 and 999 do if no other value is
         near them; ``["none"]`` turns this off. Empty cells and words such as NA always do.
+    encoder : TextEncoder, ImageEncoder or None, default=None
+        What turns texts, or the files of `read_photos`, into features. Without one, texts are counts of their words.
 
     Returns
     -------
@@ -156,6 +162,7 @@ def make_pair(
                 "label" if label is not None else "target_label",
             )
         return _pair_of_numbers(source, target)
+    images = _images_of(source, target, encoder)
     if label is None:
         raise ParameterError(
             with_header_hint(
@@ -163,8 +170,25 @@ def make_pair(
             ),
             "label",
         )
-    wishes = Wishes(text, numeric, categorical, left_out)
-    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing)
+    wishes = Wishes(text, numeric, categorical, left_out, images)
+    fitted = None if encoder is None else encoder.fit([])
+    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing, fitted)
+
+
+def _images_of(source: FileTable, target: FileTable, encoder: Encoder | None) -> list[str]:
+    """Return the columns with images of two tables that have some."""
+    if bool(source.images) != bool(target.images):
+        raise InvalidDataError(f"Only one of {source.name} and {target.name} has images: both need the same form.")
+    if source.frame is not None and source.images and CLASS not in source.frame.columns:
+        raise InvalidDataError(
+            f"{source.name} has no subfolders: put the images of each class into one that has its name."
+        )
+    wanted = "image" if source.images else "text"
+    if encoder is not None and encoder.kind != wanted:
+        raise ParameterError(f"{source.name} needs an encoder of {wanted}s, and not of {encoder.kind}s.", "encoder")
+    if encoder is None and source.images:
+        raise ParameterError(f"{source.name} has images: pass the encoder that read them.", "encoder")
+    return list(source.images)
 
 
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
@@ -201,22 +225,30 @@ def _pair_of_columns(
     target_label: str | None,
     wishes: Wishes,
     missing: Collection[str] | None,
+    encoder: Encoder | None,
 ) -> Pair:
     answers = _check_names(source, target, label, target_label, wishes)
     frame, y, places = _labelled_rows(source, frame, label)
     wishes = replace(wishes, left_out={*wishes.left_out, *answers})
-    shared = [name for name in frame.columns if name in other.columns and name not in {*wishes.left_out, *wishes.text}]
+    shared = [
+        name
+        for name in frame.columns
+        if name in other.columns and name not in {*wishes.left_out, *wishes.text, *wishes.images}
+    ]
     codes = find_codes(frame, other, shared, missing)
     clean = without_codes(frame, codes), without_codes(other, codes)
     columns = infer_kinds(*clean, wishes)
     columns = leave_out_suspects(columns, *clean, y, (source.name, target.name), {*wishes.kinds})
     check_learnt(columns.shared, *clean)
-    recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes)
+    recipe, X_source, X_target, findings = make_recipe(columns, *clean, codes, encoder)
     if target_label is not None:
         check_plain(other[target_label], target.name, "target_label")
     truth = None if target_label is None else labels_for_scoring(other[target_label], y)
-    notes = _notes_on_labels(source, y) + _notes_on_truth(target, other, label, target_label)
-    words = {name: missing_words([frame[name], other[name]]) for name in recipe.columns if name not in recipe.terms}
+    notes = [*source.notes, *target.notes, *_notes_on_labels(source, y)] + _notes_on_truth(
+        target, other, label, target_label
+    )
+    plain = [name for name in recipe.columns if name not in {*recipe.terms, *recipe.encoders}]
+    words = {name: missing_words([frame[name], other[name]]) for name in plain}
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {}, words)
     sources = None if source.sources is None else source.sources[places]
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)

@@ -57,6 +57,10 @@ class FileTable:
         The position of the source of each row, if it is a table of several.
     separator : str, default=""
         What separates the columns, in a file of text.
+    images : tuple of str, default=()
+        The columns with paths of images.
+    notes : tuple of str, default=()
+        What was left out.
     """
 
     name: str
@@ -66,6 +70,8 @@ class FileTable:
     labels: NDArray[Any] | None = None
     sources: NDArray[np.intp] | None = None
     separator: str = ""
+    images: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -152,7 +158,7 @@ def _read_bytes(path: str, budget: Budget) -> tuple[bytes, str]:
         return read_bounded(nullcontext(sys.stdin.buffer), "standard input", budget), "standard input"
     file = Path(path).expanduser()
     if file.is_dir():
-        raise ParameterError(f"{path} is a folder: name a file in it.", "path")
+        raise ParameterError(f"{path} is a folder: name a file in it, or read images by read_photos.", "path")
     if not file.exists():
         raise ParameterError(f"There is no file {path}.", "path")
     opened = Pipe(file) if file.is_fifo() else file.open("rb")

@@ -15,11 +15,14 @@ from adrem.columns.names import describe_columns
 from adrem.columns.terms import count_terms
 from adrem.columns.values import as_days, as_numbers, as_strings, without_codes
 from adrem.exceptions import InvalidDataError
+from adrem.features.saved import encoder_from_dict, encoder_to_dict
 from adrem.runtime.text import some_names
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
     from polars import DataFrame
+
+    from adrem.features.encoder import Encoder
 
 ABSENT = "(missing)"
 OTHER = "(other)"
@@ -32,7 +35,7 @@ WEIGHT_BESIDE_TEXT = 3.0
 
 @dataclass
 class ColumnFindings:
-    """Counts of filled values, unknown categories and texts without known words; missing and new columns.
+    """Counts of filled values, unknown categories, texts without known words and cut ones; missing and new columns.
 
     `unmarked` has the columns whose missing values get no feature of their own, with their shares in the two domains.
     """
@@ -40,6 +43,7 @@ class ColumnFindings:
     filled: dict[str, int] = field(default_factory=dict)
     unknown_values: dict[str, int] = field(default_factory=dict)
     without_words: dict[str, int] = field(default_factory=dict)
+    cut: dict[str, int] = field(default_factory=dict)
     missing_columns: list[str] = field(default_factory=list)
     new_columns: list[str] = field(default_factory=list)
     unmarked: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -50,14 +54,20 @@ class ColumnFindings:
         if empty:
             self.without_words[name] = empty
 
+    def count_cut(self, name: str, cut: NDArray[np.bool_]) -> None:
+        """Count the texts of a column of which the encoder has not read all."""
+        if cut.any():
+            self.cut[name] = int(cut.sum())
+
 
 @dataclass
 class Recipe:
-    """How columns become features: numbers, indicators of missing ones and a constant; categories; terms of text.
+    """How columns become features: numbers, indicators of missing ones and a constant; categories; texts and images.
 
     Cells with a code in ``missing`` are empty. Missing numbers are replaced by the median in ``numbers``. Then
-    ``centres`` are subtracted from numbers and indicators, and every feature is divided by its ``scales``. There is a
-    constant if there are numbers, because these are centred over both domains and the classifier may have no intercept.
+    ``centres`` are subtracted from numbers, indicators and what encoders make, and every feature is divided by its
+    ``scales``. There is a constant if there are any of these, because they are centred over both domains and the
+    classifier may have no intercept.
     Beside text, a number becomes the interval that it is in, and features of other columns count as several words.
 
     Parameters
@@ -80,6 +90,8 @@ class Recipe:
         The columns of numbers that are dates, with their format. Their numbers are days.
     intervals : dict of str to list of float, default={}
         The columns of numbers beside text, each with the bounds of its intervals.
+    encoders : dict of str to encoder, default={}
+        The columns of text or images that an encoder turns into features, each with its fitted encoder.
     """
 
     numbers: dict[str, float]
@@ -91,23 +103,47 @@ class Recipe:
     missing: dict[str, list[str]] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
     intervals: dict[str, list[float]] = field(default_factory=dict)
+    encoders: dict[str, Encoder] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """The used columns."""
-        return [*self.numbers, *self.intervals, *self.categories, *self.terms]
+        return [*self.numbers, *self.intervals, *self.categories, *self.encoders, *self.terms]
+
+    @property
+    def n_centred(self) -> int:
+        """The number of features that are centred, which come first, with the constant after them."""
+        n_features = len(self.numbers) + len(set(self.indicated) & set(self.numbers))
+        n_features += sum(encoder.n_features_out_ for encoder in self.encoders.values())
+        return n_features + 1 if n_features else 0
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether rows are dense: there are few features without text, or those of an encoder."""
+        return not self.terms and (bool(self.encoders) or len(self.feature_names) <= MAX_DENSE)
 
     @property
     def feature_names(self) -> list[str]:
         """A name for every feature."""
         names = [*self.numbers, *(f"{name} is missing" for name in self.indicated if name in self.numbers)]
-        names += [CONSTANT] if self.numbers else []
+        names += self.encoded_names
+        names += [CONSTANT] if names else []
         for name, edges in self.intervals.items():
             names += [*interval_names(name, edges), *([f"{name} is missing"] if name in self.indicated else [])]
         names += [f"{name} = {value}" for name, values in self.categories.items() for value in values]
         alone = len(self.terms) == 1 and not names
         names += [term if alone else f"{name}: {term}" for name, terms in self.terms.items() for term in terms]
         return names
+
+    @property
+    def encoded_names(self) -> list[str]:
+        """A name for every feature of the encoders."""
+        return [f"{column}: {own}" for column, e in self.encoders.items() for own in e.get_feature_names_out()]
+
+    @property
+    def encoder_of_images(self) -> Encoder | None:
+        """The encoder of images, if any column has some."""
+        return next((own for own in self.encoders.values() if own.kind == "image"), None)
 
     @property
     def n_beside_text(self) -> int:
@@ -145,43 +181,66 @@ class Recipe:
                 f"{describe_columns(frame.columns, self.columns[0])}"
             )
         frame = without_codes(frame, self.missing)
+        encoded = self.encoded(frame, findings)
         texts = [count_terms(strings_of(frame, name), terms) for name, terms in self.terms.items()]
         for name, counts in zip(self.terms, texts, strict=True):
             if name in frame.columns:
                 findings.count_empty(name, counts)
-        return self.scaled(self.joined(frame, texts, findings)), findings
+        return self.scaled(self.joined(frame, texts, encoded, findings)), findings
 
-    def joined(self, frame: DataFrame, texts: list[sp.csr_array], findings: ColumnFindings) -> sp.csr_array:
-        """Return all features side by side, before they are scaled; `texts` has the counts of each column of text."""
-        dense = sp.csr_array(self._numbers(frame, findings))
-        blocks = [dense, self._intervals(frame), self._categories(frame, findings), *texts]
-        return sp.csr_array(sp.hstack(blocks, format="csr"))
+    def encoded(self, frame: DataFrame, findings: ColumnFindings) -> list[NDArray[np.float64]]:
+        """Return what the encoders make of their columns."""
+        blocks = []
+        for name, encoder in self.encoders.items():
+            made = encoder.encode(strings_of(frame, name))
+            encoder.check_readable(made)
+            findings.count_cut(name, made.cut)
+            blocks.append(made.features.astype(np.float64))
+        return blocks
 
-    def scaled(self, rows: sp.csr_array) -> Matrix:
-        """Centre and divide by the scales; the result is dense if there is no text and few features."""
+    def joined(
+        self,
+        frame: DataFrame,
+        texts: list[sp.csr_array],
+        encoded: list[NDArray[np.float64]],
+        findings: ColumnFindings,
+    ) -> Matrix:
+        """Return all features side by side, before they are scaled.
+
+        `texts` has the counts of each column of text, `encoded` what encoders make.
+        """
+        dense = np.hstack([*self._numbers(frame, findings), *encoded])
+        dense = np.hstack([dense, np.ones((len(dense), 1 if dense.shape[1] else 0))])
+        sparse = [self._intervals(frame), self._categories(frame, findings), *texts]
+        if self.is_dense:
+            return np.hstack([dense, *(block.toarray() for block in sparse)])
+        return sp.csr_array(sp.hstack([sp.csr_array(dense), *sparse], format="csr"))
+
+    def scaled(self, rows: Matrix) -> Matrix:
+        """Centre and divide by the scales."""
         if not self.scales.size:
             return rows
-        if not self.terms and rows.shape[1] <= MAX_DENSE:
+        if self.is_dense:
             centres = np.zeros(rows.shape[1])
             centres[: len(self.centres)] = self.centres
-            return np.asarray((rows.toarray() - centres) / self.scales)
+            return np.asarray((rows - centres) / self.scales)
         dense = np.asarray(rows[:, : len(self.centres)].toarray() - self.centres)
         return sp.csr_array(
             sp.hstack([sp.csr_array(dense), rows[:, len(self.centres) :]], format="csr") / self.scales[None, :]
         )
 
-    def _numbers(self, frame: DataFrame, findings: ColumnFindings) -> NDArray[np.float64]:
-        columns, indicators = [], []
+    def _numbers(self, frame: DataFrame, findings: ColumnFindings) -> list[NDArray[np.float64]]:
+        """Return the columns of numbers and their indicators, each as a block."""
+        columns, indicators = [np.zeros((frame.height, 0))], []
         for name, centre in self.numbers.items():
             values = floats_of(frame, name, self.dates)
             holes = ~np.isfinite(values)
             if holes.any() and name in frame.columns:
                 findings.filled[name] = int(holes.sum())
-            columns.append(np.where(holes, centre, values))
+            columns.append(np.where(holes, centre, values)[:, None])
             if name in self.indicated:
-                indicators.append(holes.astype(np.float64))
-        ones = [np.ones(frame.height)] if columns else []
-        return np.stack([*columns, *indicators, *ones], axis=1) if columns else np.zeros((frame.height, 0))
+                indicators.append(holes.astype(np.float64)[:, None])
+        return columns + indicators
 
     def _intervals(self, frame: DataFrame) -> sp.csr_array:
         blocks = [sp.csr_array((frame.height, 0))]
@@ -211,12 +270,11 @@ class Recipe:
 
     def is_for(self, n_features: int) -> bool:
         """Return whether the recipe is valid and makes rows with a given number of features."""
-        n_dense = len(self.numbers) + len(set(self.indicated) & set(self.numbers)) + bool(self.numbers)
         lists: list[list[Any]] = [self.indicated, *self.intervals.values(), *self.categories.values()]
         lists += self.terms.values()
         return (
             len(self.feature_names) == n_features
-            and len(self.centres) == n_dense
+            and len(self.centres) == self.n_centred
             and {*self.indicated, *self.dates} <= {*self.numbers, *self.intervals}
             and all(len(set(values)) == len(values) for values in lists)
             and bool(np.isfinite([*self.numbers.values()]).all())
@@ -233,6 +291,7 @@ class Recipe:
             "missing": self.missing,
             "dates": self.dates,
             "intervals": self.intervals,
+            "encoders": {name: encoder_to_dict(encoder) for name, encoder in self.encoders.items()},
         }
 
     @classmethod
@@ -248,7 +307,12 @@ class Recipe:
             {str(name): [str(code) for code in codes] for name, codes in parts.get("missing", {}).items()},
             {str(name): str(form) for name, form in parts.get("dates", {}).items()},
             {str(name): [float(edge) for edge in edges] for name, edges in parts.get("intervals", {}).items()},
+            _encoders_from(parts.get("encoders", {})),
         )
+
+
+def _encoders_from(parts: dict[str, dict[str, Any]]) -> dict[str, Encoder]:
+    return {str(name): encoder_from_dict(own) for name, own in parts.items()}
 
 
 def _one_hot(places: NDArray[np.int64], n_places: int) -> sp.csr_array:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from adrem.columns.names import describe_columns
 from adrem.columns.pair import select
@@ -30,9 +32,12 @@ def join_sources(tables: Sequence[FileTable], label: str | None = None) -> FileT
         named = next(table.name for table in tables if table.frame is not None)
         raise InvalidDataError(f"{named} has columns and {bare[0]} has rows of numbers: all files need the same form.")
     name, checksum = ", ".join(Path(own.name).name for own in tables), ", ".join(own.checksum for own in tables)
-    sources = np.repeat(np.arange(len(tables)), [table.n_rows for table in tables])
     joined = _join_rows(tables) if bare else _join_columns(tables, label)
-    return replace(joined, name=name, checksum=checksum, sources=sources)
+    return replace(joined, name=name, checksum=checksum, sources=_positions(tables))
+
+
+def _positions(tables: Sequence[FileTable]) -> NDArray[np.intp]:
+    return np.repeat(np.arange(len(tables)), [table.n_rows for table in tables])
 
 
 def _join_columns(tables: Sequence[FileTable], label: str | None) -> FileTable:
@@ -41,7 +46,9 @@ def _join_columns(tables: Sequence[FileTable], label: str | None) -> FileTable:
     for table in tables:
         select(table, [] if label is None else [label], "label")
     frames = [table.frame for table in tables if table.frame is not None]
-    return FileTable("", "", frame=pl.concat(frames, how="diagonal_relaxed"))
+    notes = tuple(chain.from_iterable(table.notes for table in tables))
+    joined = pl.concat(frames, how="diagonal_relaxed")
+    return FileTable("", "", frame=joined, images=tables[0].images, notes=notes)
 
 
 def _join_rows(tables: Sequence[FileTable]) -> FileTable:

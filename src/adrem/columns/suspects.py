@@ -72,11 +72,11 @@ def _doubts(
 
 
 def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:
-    """Return the values of the columns in both tables; columns of text have none."""
+    """Return the values of the columns in both tables; columns of text and of images have none."""
     return {
         column.name: [_values(column, frame[column.name]) for frame in frames]
         for column in columns
-        if column.kind != "text"
+        if column.kind not in ("text", "image")
     }
 
 

@@ -8,13 +8,14 @@ from adrem.diagnostics.diagnosis import diagnose
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
 from adrem.diagnostics.gap import DomainGap, TellingFeature
 from adrem.diagnostics.map import Map
-from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.verdict import Verdict
 
 __all__ = [
     "AccuracyEstimate",
     "BeforeAfter",
     "Bin",
+    "ClassExamples",
     "ClassFeatures",
     "ClassShare",
     "Diagnosis",

@@ -31,7 +31,7 @@ from adrem.diagnostics.evidence import (
 )
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
-from adrem.diagnostics.results import Bin, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
 from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -336,6 +336,17 @@ class Examination:
             UncertainRow(int(row), self.labels[self.after[row]], float(share), self.labels[c], self.labels[own])
             for row, share, c, own in zip(rows, confidence, second, self.before[rows], strict=True)
         ]
+
+    def examples(self, n: int) -> list[ClassExamples]:
+        """Return n rows of each kind for each label, the surest ones first, but the least sure from the least."""
+        confidence = self.model.confidence_rows(self.domains.X_target)
+        order = np.argsort(-confidence, kind="stable")
+        found = []
+        for k, label in enumerate(self.labels):
+            own = order[self.after[order] == k]
+            changed = own[self.before[own] != k]
+            found.append(ClassExamples(label, own[:n].tolist(), own[n:][::-1][:n].tolist(), changed[:n].tolist()))
+        return found
 
     def _class_features(self) -> list[ClassFeatures]:
         if not hasattr(self.model, "coef_"):

@@ -117,6 +117,25 @@ class Bin:
 
 
 @dataclass(frozen=True)
+class ClassExamples:
+    """Target rows to look at for one label, by their positions.
+
+    Parameters
+    ----------
+    label : object
+        The label that the model gives them.
+    surest, unsurest, changed : list of int
+        The rows with the highest and with the lowest confidence, and the surest of those whose label is not that of the
+        source classifier.
+    """
+
+    label: Any
+    surest: list[int]
+    unsurest: list[int]
+    changed: list[int]
+
+
+@dataclass(frozen=True)
 class UncertainRow:
     """A target row with an uncertain label.
 

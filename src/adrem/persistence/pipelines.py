@@ -20,6 +20,8 @@ Arrays = dict[str, NDArray[Any]]
 STEPS = "steps"
 PASSTHROUGH = "passthrough"
 COMMON = ("n_features_in_", "feature_names_in_")
+# Parameters for one machine only: a file must not say where to write.
+LOCAL = ("cache",)
 # The fitted attributes of each transformer, in the order in which they are set.
 ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "adrem.preprocessing:JointStdScaler": ("scale_",),
@@ -28,6 +30,9 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     ),
     "adrem.preprocessing:RowSumScaler": (),
     "adrem.preprocessing:Rectifier": (),
+    # The network is found by its name, and compared by its checksum.
+    "adrem.features:TextEncoder": ("checksum_", "n_features_out_"),
+    "adrem.features:ImageEncoder": ("checksum_", "n_features_out_"),
     "sklearn.preprocessing:StandardScaler": ("mean_", "var_", "scale_", "n_samples_seen_"),
     "sklearn.preprocessing:MinMaxScaler": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
     "sklearn.preprocessing:MaxAbsScaler": ("max_abs_", "scale_"),
@@ -61,7 +66,8 @@ def pack_steps(pipeline: Pipeline) -> tuple[list[dict[str, Any]], Arrays]:
                 arrays[f"{k}_{attribute}"] = value
             elif value is not None:
                 own[attribute] = _plain(value)
-        params = {param: _param(step, param, value) for param, value in step.get_params(deep=False).items()}
+        given = {param: value for param, value in step.get_params(deep=False).items() if param not in LOCAL}
+        params = {param: _param(step, param, value) for param, value in given.items()}
         values.append({"name": name, "class": path, "params": params, "values": own})
     values.append({"name": pipeline.steps[-1][0], "class": None})
     return values, arrays
@@ -78,7 +84,7 @@ def restore_steps(values: list[dict[str, Any]], arrays: Arrays, model: Any) -> P
         if known is None:
             raise InvalidDataError("A step of the pipeline is of an unknown class.")
         module, _, name = own["class"].partition(":")
-        params = {param: _param_from(value) for param, value in own["params"].items()}
+        params = {param: _param_from(value) for param, value in own["params"].items() if param not in LOCAL}
         step = getattr(importlib.import_module(module), name)(**params)
         for attribute in (*known, *COMMON):
             value = arrays.get(f"{k}_{attribute}", own["values"].get(attribute))

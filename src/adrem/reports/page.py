@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adrem.diagnostics import Diagnosis
+from adrem.diagnostics.results import ClassExamples
 from adrem.diagnostics.scores import ClassScore, Scores, contradiction
 from adrem.exceptions import MissingImportError
 from adrem.files.atomic import written_whole
 from adrem.reports import charts
+from adrem.reports.pictures import Album
 from adrem.runtime.text import without_middle
 
 if TYPE_CHECKING:
@@ -67,6 +70,10 @@ class About:
         The classifier of the source that the labels are compared with.
     samples : bool
         Whether to show single rows.
+    source_pictures, target_pictures : sequence of bytes, default=None
+        A small picture of each row, as WebP. They are asked for only where they are shown.
+    examples : sequence of ClassExamples
+        The rows whose pictures are shown for each label.
     """
 
     title: str = "Domain adaptation report"
@@ -85,6 +92,9 @@ class About:
     saved: bool = False
     baseline: str = ""
     samples: bool = True
+    source_pictures: Sequence[bytes] | None = None
+    target_pictures: Sequence[bytes] | None = None
+    examples: Sequence[ClassExamples] = ()
 
 
 class Report:
@@ -142,6 +152,9 @@ def make_page(diagnosis: Diagnosis, labels: dict[str, list[Any]], about: About) 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     from markupsafe import Markup
 
+    album = Album(about.source_pictures, about.target_pictures)
+    certainty = _certainty(diagnosis, about, album)
+    grid = album.grid(about.examples, about.target_rows)
     html = _template().render(
         d=diagnosis,
         version=version("adrem"),
@@ -151,9 +164,11 @@ def make_page(diagnosis: Diagnosis, labels: dict[str, list[Any]], about: About) 
         script_hash=f"sha256-{digest}",
         **_words(diagnosis, about),
         **_classes(diagnosis),
-        **_map(diagnosis if about.samples else replace(diagnosis, map=None), labels, about),
+        **_map(diagnosis if about.samples else replace(diagnosis, map=None), labels, about, album),
         **_course(diagnosis),
-        **_certainty(diagnosis, about),
+        **certainty,
+        grid=grid,
+        pictures=Markup(json.dumps(album.uris)),  # noqa: S704 - addresses of letters and digits
     )
     return Report(diagnosis, html)
 
@@ -246,7 +261,7 @@ def _classes(d: Diagnosis) -> dict[str, Any]:
     return {"classes": rows, "n_more_classes": len(d.classes) - len(shown)}
 
 
-def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About) -> dict[str, Any]:
+def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About, album: Album) -> dict[str, Any]:
     """Return the points of both maps and the legend. The largest classes get the colours."""
     if d.map is None:
         return {"by_domain": [], "by_label": [], "legend": [], "n_uncoloured": 0}
@@ -270,6 +285,7 @@ def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About) -> dict[str, 
             common = {"x": x, "y": y, "shape": f"{side}-row", "tip": f"{name}, row {place_in_file + 1}, {label}{said}"}
             by_domain.append({**common, "tone": f"of-{side}", "pick": None})
             by_label.append({**common, "tone": tones[rank], "pick": rank})
+            by_domain[-1]["picture"] = by_label[-1]["picture"] = album.place(side, int(row))
     legend = [
         {"label": d.classes[k].label, "tone": tones[rank], "pick": rank}
         for rank, k in enumerate(by_size[:SHOWN_CLASSES])
@@ -295,7 +311,7 @@ def _course(d: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _certainty(d: Diagnosis, about: About) -> dict[str, Any]:
+def _certainty(d: Diagnosis, about: About, album: Album) -> dict[str, Any]:
     described = about.target_rows is not None
     texts = [_shortened(about.target_rows[row.row]) if about.target_rows is not None else "" for row in d.uncertain]
     by_votes = not d.kinds and len(d.members) == len(d.bins)
@@ -304,7 +320,10 @@ def _certainty(d: Diagnosis, about: About) -> dict[str, Any]:
         "confidence_text": _confidence_text(d, by_votes),
         "described": described,
         "by_member_votes": bool(d.members) and not d.kinds,
-        "uncertain": [{**vars(row), "text": text} for row, text in zip(d.uncertain, texts, strict=True)],
+        "uncertain": [
+            {**vars(row), "text": text, "picture": album.place("target", row.row)}
+            for row, text in zip(d.uncertain, texts, strict=True)
+        ],
     }
 
 

@@ -4,10 +4,20 @@ const tip = document.getElementById("tip");
 const spoken = document.getElementById("spoken");
 const MAX_DISTANCE = 24; // pixels from the pointer to a mark
 
+// Each picture is once in the page, and shown where its number is.
+const pictures = JSON.parse(document.getElementById("pictures").textContent);
+for (const image of document.querySelectorAll("img[data-picture]")) image.src = pictures[image.dataset.picture];
+
 function show(plot, mark, speak) {
   hide();
   mark.classList.add("current");
   tip.textContent = mark.dataset.tip;
+  if (mark.dataset.picture) {
+    const image = document.createElement("img");
+    image.alt = "";
+    image.src = pictures[mark.dataset.picture];
+    tip.prepend(image);
+  }
   tip.hidden = false;
   const box = mark.getBoundingClientRect();
   const own = tip.getBoundingClientRect();

@@ -43,9 +43,12 @@ class Ticker:
 
 
 @contextmanager
-def progress(total: int, what: str, verbose: int) -> Iterator[Ticker]:
-    """Yield a function to call after each of `total` steps. After an error or Ctrl-C it raises, to end threads."""
-    with _bar(total, what, verbose) as show:
+def progress(total: int, what: str, verbose: int, *, unit: str = "") -> Iterator[Ticker]:
+    """Yield a function to call after each of `total` steps. After an error or Ctrl-C it raises, to end threads.
+
+    With a `unit`, the bar shows how many of them are done in a second.
+    """
+    with _bar(total, what, verbose, unit) as show:
         ticker = Ticker(show)
         try:
             yield ticker
@@ -54,21 +57,27 @@ def progress(total: int, what: str, verbose: int) -> Iterator[Ticker]:
             raise
 
 
-def _bar(total: int, what: str, verbose: int) -> AbstractContextManager[Show | None]:
+def _bar(total: int, what: str, verbose: int, unit: str) -> AbstractContextManager[Show | None]:
     if not verbose or not sys.stderr.isatty():
         return nullcontext()
-    return _rich_bar(total, what) if importlib.util.find_spec("rich") is not None else _plain_bar(total, what)
+    return _rich_bar(total, what, unit) if importlib.util.find_spec("rich") is not None else _plain_bar(total, what)
 
 
 @contextmanager
-def _rich_bar(total: int, what: str) -> Iterator[Show]:
+def _rich_bar(total: int, what: str, unit: str) -> Iterator[Show]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    speed = [TextColumn("{task.fields[speed]}")] if unit else []
+    with Progress(*columns, *speed, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=total, speed="")
+
+        def show(done: int) -> None:
+            rate = bar.tasks[0].speed
+            bar.update(task, completed=done, speed="" if rate is None else f"{rate:.1f} {unit}s/s")
+
+        yield show
 
 
 @contextmanager

@@ -1,0 +1,95 @@
+"""adrem models: list, describe and install the networks that make features of texts and images."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adrem.cli.shared import checked, say
+from adrem.runtime.memory import size_of
+
+if TYPE_CHECKING:
+    from adrem.features.catalog import Known
+
+app = typer.Typer(help="Networks that make features of texts and images.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A model, as `adrem models list` names it.")]
+
+
+@app.command("list")
+def list_all() -> None:
+    """List the models that are known by name, and whether they are there."""
+    from adrem.features.catalog import CATALOG
+    from adrem.features.weights import model_homes
+
+    typer.echo(f"{'name':<14}{'encodes':<10}{'features':>8}{'size':>10}  {'licence':<10}there")
+    for known in CATALOG.values():
+        line = f"{known.name:<14}{known.kind:<10}{known.n_features:>8}{size_of(known.n_bytes):>10}  {known.licence:<10}"
+        typer.echo(line + _place_of(known))
+    say(f"Folders: {', '.join(map(str, model_homes()))}. Other models are given by their path.")
+
+
+@app.command()
+def info(name: Name) -> None:
+    """Describe a model: what it is, where its files come from, and where they lie."""
+    from adrem.features.weights import model_homes
+
+    known = checked("NAME", partial(_find, name))
+    lines = {
+        "title": known.title,
+        "encodes": known.kind,
+        "features": known.n_features,
+        "licence": known.licence,
+        "origin": known.origin,
+        "there": _place_of(known),
+    }
+    for label, value in lines.items():
+        typer.echo(f"{label:<10}{value}")
+    for file, checksum in known.files.items():
+        typer.echo(f"{'file':<10}{model_homes()[0] / file}\n{'':<10}sha256 {checksum}")
+
+
+@app.command()
+def fetch(
+    name: Name,
+    source: Annotated[Path | None, typer.Option("--from", help="A folder that holds the model's files.")] = None,
+) -> None:
+    """Put a model into the folder of the models, from a folder that holds its files; each is checked."""
+    from adrem.features.installing import install, is_complete
+    from adrem.features.weights import model_homes
+
+    known, home = checked("NAME", partial(_find, name)), model_homes()[0]
+    if not is_complete(known, home):
+        if source is None:
+            files = ", ".join(known.files)
+            raise typer.BadParameter(
+                f"No address of {name} is known: get {files} ({known.origin}), put them into {home}, or name a folder "
+                "that has them.",
+                param_hint="--from",
+            )
+        install(known, source)
+    say(f"{name}: in {home}")
+
+
+def _find(name: str) -> Known:
+    from adrem.features.catalog import CATALOG
+
+    if name not in CATALOG:
+        raise ValueError(f"There is no model {name!r}; known are {', '.join(CATALOG)}.")
+    return CATALOG[name]
+
+
+def _place_of(known: Known) -> str:
+    """Return where a model lies, or what is wrong with it."""
+    from adrem.exceptions import AdremError
+    from adrem.features.weights import find_weights
+
+    try:
+        return str(find_weights(known.name, known.kind).network.parent)
+    except FileNotFoundError:
+        return "no"
+    except AdremError:
+        return "DAMAGED"

@@ -1,0 +1,93 @@
+"""Networks as ONNX: what a file may hold, and sessions that run it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from joblib import cpu_count
+
+from adrem.exceptions import DamagedDataError, MissingImportError, ParameterError
+from adrem.files.labelled_rows import guarded
+from adrem.runtime.memory import check_room
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+
+def open_session(path: Path, device: str) -> Any:
+    """Open the network in a file, after a check of the files that it refers to."""
+    check_device(device)
+    content = _read(path)
+    locations = list(_locations(parse_network(content, str(path))))
+    _check_places(path, locations)
+    # Only with its path, files beside a network are found.
+    return guarded(str(path), "a network", lambda: start_session(str(path) if locations else content, device))
+
+
+def start_session(network: bytes | str, device: str) -> Any:
+    """Return a session that runs a network on the threads that `OMP_NUM_THREADS` allows, else on all cores."""
+    runtime = import_runtime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or cpu_count()
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # errors are raised anyway
+    return runtime.InferenceSession(network, options, providers=[PROVIDERS[device]])
+
+
+def import_runtime() -> Any:
+    """Import onnxruntime, or raise an error that says what to install."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingImportError(
+            "Encoders need onnxruntime: pip install 'adrem[text]' for text, 'adrem[images]' for images."
+        ) from error
+    return onnxruntime
+
+
+def check_device(device: str) -> None:
+    """Raise an error, before any work, if onnxruntime has no such device."""
+    if PROVIDERS[device] not in import_runtime().get_available_providers():
+        raise ParameterError(
+            f"device={device!r}: onnxruntime finds no GPU here. Install onnxruntime-gpu, or set device='cpu'.", "device"
+        )
+
+
+def _read(path: Path) -> bytes:
+    check_room(4 * path.stat().st_size, f"The network {path.name}", "choose a smaller one")
+    return path.read_bytes()
+
+
+def _check_places(path: Path, locations: list[str]) -> None:
+    """Raise an error for files outside of the folder of the network."""
+    folder = path.parent.resolve()
+    for location in locations:
+        if Path(location).is_absolute() or not (folder / location).resolve().is_relative_to(folder):
+            raise DamagedDataError(
+                f"{path} refers to {location!r}, outside of its folder: it is not read. Get the model from a place "
+                "that you trust."
+            )
+
+
+def parse_network(content: bytes, name: str) -> Any:
+    """Parse a network, without reading any file that it refers to."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingImportError("Networks need onnx: pip install 'adrem[text]' or 'adrem[images]'.") from error
+    network = guarded(name, "a network", lambda: onnx.load_model_from_string(content))
+    if not network.graph.node:
+        raise DamagedDataError(f"{name} holds no network: get the file again.")
+    return network
+
+
+def _locations(message: Any) -> Iterator[str]:
+    """Yield the files that any tensor of a network refers to, at any depth."""
+    for field, value in message.ListFields():
+        if field.name == "external_data":
+            yield from (entry.value for entry in value if entry.key == "location")
+        elif field.message_type is not None:
+            for part in value if hasattr(value, "__len__") else [value]:
+                yield from _locations(part)
