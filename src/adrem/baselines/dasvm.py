@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from adrem.base.constraints import AT_LEAST_ONE, common
+from adrem.base.constraints import AT_LEAST_ONE, TargetLabels, common
 from adrem.base.validation import Domains
 from adrem.baselines.base import IterativeBaseline
 
@@ -43,6 +43,8 @@ class DASVM(IterativeBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class DASVM(IterativeBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **common("C", "tol", "random_state"),
+        **common("C", "tol", "random_state", "target_labels"),
         "step": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [AT_LEAST_ONE],
@@ -88,6 +90,7 @@ class DASVM(IterativeBaseline):
         max_iter: int = 1000,
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.C = C
         self.step = step
@@ -95,6 +98,7 @@ class DASVM(IterativeBaseline):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         self._keep(self._train(domains.X_source, domains))
