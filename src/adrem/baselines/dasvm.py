@@ -118,7 +118,7 @@ class DASVM(IterativeBaseline):
         work = Work(2, n_members=len(signs), n_folds=len(signs), n_kept=len(signs))
         machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol, work=work)
         step, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
-        problems = [_Problem(own, n_target) for own in signs]
+        problems = [_Problem(own, n_target, domains.n_own) for own in signs]
         weights = np.concatenate([domains.weights, np.ones(n_target)])
         solution = machine.zero_solution(len(problems))
         coef, intercept = self.coef_.copy(), self.intercept_.copy()
@@ -145,9 +145,13 @@ class DASVM(IterativeBaseline):
 
 
 class _Problem:
-    """Training set of one problem: labels of all rows, source rows first, and which rows are used."""
+    """Training set of one problem: labels of all rows, source rows first, and which rows are used.
 
-    def __init__(self, positive: NDArray[np.bool_], n_target: int) -> None:
+    Labelled rows beyond the first `n_own` come from the target, and stay.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], n_target: int, n_own: int) -> None:
+        self._n_own = n_own
         self._n_source = len(positive)
         self.labels = np.concatenate([positive, np.zeros(n_target, dtype=bool)])
         self.used = np.repeat([True, False], [len(positive), n_target])
@@ -156,7 +160,7 @@ class _Problem:
     def exchange(self, scores: NDArray[np.float64], step: int, few: int) -> int:
         """Add and remove target rows, remove source rows, and return the number of changed labels."""
         n = self._n_source
-        is_target = np.arange(len(scores)) >= n
+        is_target, is_own = np.arange(len(scores)) >= n, np.arange(len(scores)) < self._n_own
         sides = (scores > 0, scores <= 0)
         labels = np.where(is_target, scores > 0, self.labels)
         changed = self.used & (labels != self.labels)
@@ -166,9 +170,7 @@ class _Problem:
         n_leaving = n_joined if any(n_joined) else [step, step]
         used = self.used & ~changed
         used[np.concatenate(joined)] = True
-        leaving = [
-            _furthest(scores, used & ~is_target & side, most) for side, most in zip(sides, n_leaving, strict=True)
-        ]
+        leaving = [_furthest(scores, used & is_own & side, most) for side, most in zip(sides, n_leaving, strict=True)]
         kept = used.copy()
         kept[np.concatenate(leaving)] = False
         for label in (True, False):  # keep the rows of a class that would otherwise vanish

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from adrem.algorithm.smooth import minimize_smooth, warn_not_converged
 from adrem.base.constraints import TargetLabels, common
+from adrem.base.known import by_origin
 from adrem.base.parameters import read_candidates
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
@@ -116,9 +117,9 @@ class FLDA(Baseline):
 
         candidates = read_candidates(GRID if isinstance(self.C, str) else np.atleast_1d(self.C), domains, N_FOLDS)
         # Copies, because comparing a sparse table sorts it in place.
-        source, target = stack([domains.X_source]), stack([domains.X_target])
-        frequency = presence(source, domains.weights)
-        remaining = presence(target) if domains.adapts else frequency
+        source, origin = stack([domains.X_source]), by_origin(domains)
+        frequency = presence(stack([origin.X_source]), origin.weights)
+        remaining = presence(stack([origin.X_target])) if domains.adapts else frequency
         self.dropout_ = dropout_rates(frequency, remaining)
         # All other features are absent from one of the domains; their weights are zero.
         kept = np.flatnonzero((frequency > 0) & (self.dropout_ < 1))

@@ -12,16 +12,17 @@ from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import mean_squared_norm
 
 # Other weights are tried where so many labels are known.
-LEAST_ROWS = 20
+LEAST_ROWS = 10
 N_FOLDS = 5
+STANDARD_ERRORS = 2.0
 
 
 def choose_known_weight(domains: Domains, device: str = "cpu") -> float:
     """Return how many source rows a target row with a known label counts.
 
     It is another number than usual, up to one with which all these rows count as much as the source, only if linear
-    classifiers are clearly better with it on known rows that they were trained without: by more than one standard error
-    of the difference.
+    classifiers are clearly better with it on known rows that they were trained without: by more than two standard
+    errors of the difference.
     """
     if domains.n_known < LEAST_ROWS:
         return USUAL_WEIGHT
@@ -29,7 +30,7 @@ def choose_known_weight(domains: Domains, device: str = "cpu") -> float:
     candidates = sorted({1.0, USUAL_WEIGHT, 25.0, max(1.0, as_the_source)})
     hits = _held_out_hits(domains, candidates, device)
     usual, best = hits[candidates.index(USUAL_WEIGHT)], hits[hits.sum(axis=1).argmax()]
-    is_clear = best.sum() - usual.sum() > np.sqrt(np.count_nonzero(best != usual))
+    is_clear = best.sum() - usual.sum() > STANDARD_ERRORS * np.sqrt(np.count_nonzero(best != usual))
     return candidates[int(hits.sum(axis=1).argmax())] if is_clear else USUAL_WEIGHT
 
 
