@@ -159,6 +159,8 @@ class AdREM(DomainClassifier):
         For each member, why it stopped.
     machine_ : str
         How the classifiers were trained, and why.
+    known_rows_, known_weight_ : ndarray of shape (n_known,), float
+        With known labels: the positions of these rows in the target, and how many source rows each counted.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

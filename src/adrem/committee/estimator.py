@@ -115,7 +115,7 @@ class Committee(DomainClassifier):
         The linear classifier of both domains by the labels of the committee: what explanations show.
     history_ : list of dict
         As for `AdREM`, with the ``kind`` of each member.
-    classes_, transduction_, C_, n_features_in_, feature_names_in_
+    classes_, transduction_, known_rows_, known_weight_, C_, n_features_in_, feature_names_in_
         As for `AdREM`; ``C_`` is that of the linear classifier above.
 
     See Also
