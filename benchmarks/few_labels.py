@@ -154,7 +154,7 @@ def show_weights() -> None:
         pair = load(data).pair(*name.split("-")) if name else alike()
         for labels in (3, 10) if name else (15, 30):
             shown = " | ".join(f"{100 * accuracy:.1f}" for accuracy in by_weight(pair, labels))
-            print(f"| {data} {name} | {labels} | {shown} |", flush=True)
+            print(f"| {f'{data} {name}'.strip()} | {labels} | {shown} |", flush=True)
 
 
 def main() -> None:

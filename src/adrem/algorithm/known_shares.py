@@ -27,5 +27,9 @@ def with_known(shares: Array, domains: Domains) -> Array:
 
 def estimate_with_known(estimate: PriorEstimate, domains: Domains) -> PriorEstimate:
     """Return an estimate whose shares, bounds and second estimate are corrected."""
-    names = ("shares", "low", "high", "by_confusion")
-    return estimate._replace(**{name: with_known(getattr(estimate, name), domains) for name in names})
+    return estimate._replace(
+        shares=with_known(estimate.shares, domains),
+        low=with_known(estimate.low, domains),
+        high=with_known(estimate.high, domains),
+        by_confusion=with_known(estimate.by_confusion, domains),
+    )

@@ -9,6 +9,7 @@ from sklearn.model_selection import KFold
 from adrem.base.known import USUAL_WEIGHT, weigh_known
 from adrem.base.validation import Domains
 from adrem.machines.linear import LinearHead, without_target
+from adrem.machines.problems import Work
 from adrem.machines.tables import mean_squared_norm
 
 # Other weights are tried where so many labels are known.
@@ -42,7 +43,8 @@ def _held_out_hits(domains: Domains, candidates: list[float], device: str) -> ND
         held[fold, n_own + rows] = True
     weights = [np.where(held, 0.0, weigh_known(domains, weight).weights) for weight in candidates]
     head = LinearHead("hinge", 1.0 / mean_squared_norm(domains.X_source), fit_intercept=True, device=device)
-    training = head.begin(without_target(domains), 0)
+    work = Work(len(domains.classes), n_folds=N_FOLDS * len(candidates))
+    training = head.begin(without_target(domains), 0, work)
     with training.machine.guard():
         solution = training.machine.solve(training.labels, np.concatenate(weights), training.C)
         right = training.machine.relabel(training.machine.scores(solution)) == training.labels
