@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 
+import few_labels
 import field
 import house_picture
 import label_shift
@@ -60,6 +61,10 @@ def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:
 def test_beyond_paper_tables_are_up_to_date() -> None:
     assert "\n".join(options.summarize(read("options"))) in (DOCS / "beyond.md").read_text("utf-8")
     assert "\n".join(label_shift.summarize(read("label_shift"))) in (DOCS / "label-shift.md").read_text("utf-8")
+
+
+def test_table_of_few_labels_is_up_to_date() -> None:
+    assert "\n".join(few_labels.summarize(read("few_labels"))) in (DOCS / "few-labels.md").read_text("utf-8")
 
 
 def test_robustness_tables_are_up_to_date() -> None:

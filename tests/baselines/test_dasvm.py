@@ -42,7 +42,7 @@ def test_multiclass_equals_separate_binary_problems(blobs: DomainPair) -> None:
 
 def test_exchange_moves_the_expected_rows() -> None:
     """One exchange step by hand: five source rows, five target rows and made-up scores."""
-    problem = _Problem(np.array([True, True, True, False, False]), 5)
+    problem = _Problem(np.array([True, True, True, False, False]), 5, 5)
     source = [2.0, 0.5, 0.1, -3.0, -1.0]
     # Target rows 0 and 1 lie in the upper margin, 2 in the lower, 3 and 4 outside. The furthest joins on each side.
     assert problem.exchange(np.array([*source, 0.2, 0.9, -0.5, 1.5, -2.0]), step=1, few=1) == 0

@@ -789,3 +789,35 @@ def test_page_without_samples_has_no_row_of_the_data(adrem: Command, files: Path
     assert not re.search(r"(source|target)\d", page)
     assert adrem("adapt", *words, "--report", "page.html", "--no-estimate", "--force").code == 0
     assert re.search(r"target\d", (files / "page.html").read_text())
+
+
+def test_known_labels_are_learnt_from_and_written(adrem: Command, files: Path) -> None:
+    target = pl.read_csv(files / "knives.csv")
+    told = target.select("id", verdict=pl.lit("bad")).head(3)
+    told.write_csv(files / "labelled.csv")
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "--id", "id", "--members", "1", "--json"]
+    scored = ["--target-label", "verdict"]
+    code, out, err = adrem(*words, *scored, "--known", "labelled.csv", "-o", "l.csv", "--report", "p.html")
+    assert code == 0
+    assert "labelled.csv has labels of 3 of the 50 rows of knives.csv: the model learns from them" in " ".join(
+        err.split()
+    )
+    assert json.loads(out)["known_labels"] == 3
+    assert json.loads(out)["scores"]["rows"] == 47
+    assert pl.read_csv(files / "l.csv")["label"][:3].to_list() == ["bad"] * 3
+    partly = target.with_columns(verdict=pl.when(pl.int_range(50) < 3).then(pl.lit("bad")))
+    partly.write_csv(files / "partly.csv")
+    words[2] = "partly.csv"
+    assert json.loads(adrem(*words, "-o", "again.csv").out)["known_labels"] == 3
+    assert pl.read_csv(files / "again.csv").equals(pl.read_csv(files / "l.csv"))
+
+
+@pytest.mark.usefixtures("files")
+def test_known_labels_need_the_identifier(adrem: Command) -> None:
+    words = ["adapt", "books.csv", "knives.csv", "--label", "verdict", "-o", "l.csv", "--known", "more.csv"]
+    code, _, err = adrem(*words)
+    assert code == 2
+    assert "--id" in err
+    assert "identifies the rows?" in " ".join(err.split())
+    code, _, err = adrem(*words, "--id", "id")
+    assert code == 0  # the same names

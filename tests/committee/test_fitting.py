@@ -13,7 +13,7 @@ from problems import fitted, make_blobs_shift
 from adrem import Committee
 from adrem.base.validation import Domains
 from adrem.committee import fitting
-from adrem.committee.kinds import KINDS, mean_squared_norm, radial_gamma, usual_kinds
+from adrem.committee.kinds import KINDS, radial_gamma, usual_kinds
 from adrem.committee.seats import Seat
 from adrem.committee.views import View
 from adrem.committee.voters import LinearMembers
@@ -148,8 +148,6 @@ def test_probabilities_are_about_right_without_a_shift() -> None:
 
 
 def test_equal_rows_have_a_scale() -> None:
-    assert mean_squared_norm(np.zeros((3, 2))) == 1.0
-    assert mean_squared_norm(np.array([[3.0, 4.0], [0.0, 0.0]])) == 12.5
     assert radial_gamma(np.ones((3, 2)), np.ones((3, 2))) == 1.0
     rows = RandomState(0).normal(size=(50, 3))
     distances = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)

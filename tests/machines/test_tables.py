@@ -7,7 +7,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from adrem.machines.tables import Outline, add_bias, inverse_frequencies, mean_and_deviation, squared_norms, stack
+from adrem.machines.tables import (
+    Outline,
+    add_bias,
+    inverse_frequencies,
+    mean_and_deviation,
+    mean_squared_norm,
+    squared_norms,
+    stack,
+)
 from adrem.runtime.memory import bytes_of
 
 
@@ -78,3 +86,8 @@ def test_inverse_frequencies_are_those_of_scikit_learn_and_skip_stored_zeros() -
     counts.data[0] = 0.0
     expected = TfidfTransformer().fit(sp.csr_array(counts.toarray())).idf_
     np.testing.assert_allclose(inverse_frequencies(counts), expected)
+
+
+def test_rows_of_zeros_have_a_scale() -> None:
+    assert mean_squared_norm(np.zeros((3, 2))) == 1.0
+    assert mean_squared_norm(np.array([[3.0, 4.0], [0.0, 0.0]])) == 12.5

@@ -273,3 +273,14 @@ def test_saved_file_respects_umask(blobs: DomainPair, tmp_path: Path) -> None:
 def test_save_names_the_missing_folder(blobs: DomainPair, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"Can't write .*deeper/model: there is no folder .*deeper"):
         save(fitted(blobs), tmp_path / "deeper" / "model")
+
+
+@pytest.mark.parametrize("rows", [[0, 100], [-1], [0.5], [[0]]])
+def test_known_rows_that_are_no_rows_of_the_target_are_refused(tmp_path: Path, rows: Any) -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    y_target = [0, 1] + [None] * 8
+    model = baselines.SourceOnly(C=1.0).fit(X, [0, 1] * 5, X_target=X, y_target=y_target)
+    model.known_rows_ = np.array(rows)
+    save(model, tmp_path / "known.adrem")
+    with pytest.raises(UnreadableModelError, match="do not fit together"):
+        load(tmp_path / "known.adrem")

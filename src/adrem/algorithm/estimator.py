@@ -25,9 +25,11 @@ from adrem.algorithm.fitting import (
 from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
-from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName
+from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels
 from adrem.base.hooks import Agreement
+from adrem.base.known import among_known
 from adrem.base.parameters import check_estimable, check_neighbors, read_source_weight
+from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import member_scores
 from adrem.base.validation import Domains, read_domains
 from adrem.runtime.memory import blocks_of
@@ -113,6 +115,8 @@ class AdREM(DomainClassifier):
         Seed of the draws and of the folds that choose C.
     verbose : int, default=0
         Whether to show a progress bar on a terminal.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -155,6 +159,8 @@ class AdREM(DomainClassifier):
         For each member, why it stopped.
     machine_ : str
         How the classifiers were trained, and why.
+    known_rows_, known_weight_ : ndarray of shape (n_known,), float
+        With known labels: the positions of these rows in the target, and how many source rows each counted.
     n_features_in_ : int
         Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -184,6 +190,7 @@ class AdREM(DomainClassifier):
     1.0
     """
 
+    vote_share_: NDArray[np.float64]
     _kernel: Kernel | None = None  # a model that was loaded has none
     _columns: NDArray[np.intp] | None = None
 
@@ -229,6 +236,7 @@ class AdREM(DomainClassifier):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.loss = loss
         self.C = C
@@ -252,6 +260,19 @@ class AdREM(DomainClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.target_labels = target_labels
+
+    def choose_known_weight(self, domains: Domains) -> float:
+        from adrem.machines.known_weight import choose_known_weight
+
+        return (
+            super().choose_known_weight(domains) if self._is_precomputed else choose_known_weight(domains, self.device)
+        )
+
+    def keep_known(self, X_target: Matrix, known: NDArray[np.intp]) -> None:
+        super().keep_known(X_target, known)
+        given = np.eye(len(self.classes_))[known[known != UNKNOWN]]
+        self.vote_share_ = among_known(known, self.vote_share_, given)
 
     def fit_domains(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work

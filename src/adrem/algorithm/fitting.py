@@ -10,6 +10,7 @@ import numpy as np
 
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.ensemble import Ensemble, Seeds, n_jobs_here
+from adrem.algorithm.known_shares import estimate_with_known
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, are_informative, nearest
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
@@ -121,7 +122,7 @@ def fit_members(settings: FitSettings, domains: Domains, random_state: RandomSta
         if settings.neighbors is not None:
             task, n_neighbors = _with_neighbors(settings, task, domains, as_integer(fold_seed))
         if settings.estimates_prior:
-            estimate = settings.estimate_prior(task, prior_seed)
+            estimate = estimate_with_known(settings.estimate_prior(task, prior_seed), domains)
             task = replace(task, prior=estimate.shares)
         source = task.rows.train_source()
         members = _train_members(settings, task, source, member_seeds)

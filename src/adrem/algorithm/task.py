@@ -107,5 +107,5 @@ class Task:
         """The mean loss of each source, where there are several."""
         if self.sources is None:
             return {}
-        means = np.bincount(self.sources, row_losses[: self.rows.n_source]) / np.bincount(self.sources)
+        means = np.bincount(self.sources, row_losses[: len(self.sources)]) / np.bincount(self.sources)
         return {"source_losses": means.tolist()}

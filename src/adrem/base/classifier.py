@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adrem.base.hooks import DomainHooks
+from adrem.base.known import fit_beside
+from adrem.base.reading import UNKNOWN
 from adrem.base.tensors import as_array
 from adrem.base.validation import read_domains, read_rows
 from adrem.exceptions import InvalidTypeError
@@ -58,6 +60,8 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
     [0, 0, 0, 1, 1, 1]
     """
 
+    transduction_: NDArray[Any]
+
     # skada's convention: the domain of every row is passed along with it.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = _ROUTED
@@ -77,22 +81,27 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
         *,
         sample_domain: ArrayLike | None = None,
         X_target: Any = None,
+        y_target: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a labelled source and an unlabelled target.
+        """Learn from a labelled source and a target, of which no label needs to be known.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
             The rows of the source, or of both domains.
         y : array-like of shape (n_rows,)
-            Their labels. Labels of target rows are ignored, except for the mark -1 below.
+            Their labels. Labels of target rows are ignored, except for the mark -1 below, unless ``sample_domain`` is
+            given and the parameter ``target_labels`` is ``"use"``.
         sample_domain : array-like of shape (n_rows,), default=None
             0 or more for the rows of X that belong to the source, negative for those of the target. With neither this
             nor ``X_target``, rows whose label is -1 are the target; without such rows the fit is on the source alone.
         X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
             The rows of the target, if X has those of the source only. Frames are matched by column name. Inside a
             pipeline or a cross-validation use ``sample_domain``: earlier steps do not see ``X_target``.
+        y_target : array-like of shape (n_target,), default=None
+            Labels of ``X_target``, of which some are known. None, NaN and -1 mark the others; only None and NaN where
+            -1 is a class. Rows with a known label are training rows, and keep this label in ``transduction_``.
         sample_weight : array-like of shape (n_rows,), default=None
             Multiplies C for rows of the source; ignored for rows of the target.
 
@@ -128,12 +137,35 @@ class DomainClassifier(DomainHooks, ClassifierMixin, BaseEstimator):
         >>> X, y = np.concatenate([X_source, X_target]), np.append(y_source, [-1] * 100)
         >>> bool((model.fit(X, y).transduction_ == labels).all())
         True
+
+        Give the labels of the target that are known:
+
+        >>> known = [1, None, 1] + [None] * 97
+        >>> model.fit(X_source, y_source, X_target=X_target, y_target=known).transduction_[[0, 2]].tolist()
+        [1, 1]
         """
         self.validate_params()
-        domains = read_domains(self, X, y, sample_domain=sample_domain, X_target=X_target, sample_weight=sample_weight)
+        domains = read_domains(
+            self, X, y, sample_domain=sample_domain, X_target=X_target, y_target=y_target, sample_weight=sample_weight
+        )
         with one_blas_thread():  # the rounding of a product depends on the number of threads
-            self.fit_domains(domains)
+            fit_beside(self, domains)
         return self
+
+    def keep_known(self, X_target: Matrix, known: NDArray[np.intp]) -> None:
+        """Set the attributes with an entry for each target row anew, after a fit in which some labels were known.
+
+        A subclass with more such attributes than ``transduction_`` overrides it.
+
+        Parameters
+        ----------
+        X_target : {ndarray, CSR array} of shape (n_target, n_features)
+            All rows of the target, in the order given.
+        known : ndarray of shape (n_target,)
+            The known labels, as positions in ``classes_``, and -1 for the others.
+        """
+        labels = self._by_blocks(self.label_rows, X_target)  # as in predict, so that both break ties alike
+        self.transduction_ = self.classes_[np.where(known == UNKNOWN, labels, known)]
 
     def decision_function(
         self, X: Any, *, sample_domain: ArrayLike | None = None, allow_source: bool = False

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import (
 from adrem.exceptions import ParameterError
 
 LossName = Literal["hinge", "log_loss"]
+TargetLabels = Literal["ignore", "use"]
 LOSS_NAMES: tuple[str, ...] = get_args(LossName)
 POSITIVE = Interval(Real, 0, None, closed="neither")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -30,6 +31,7 @@ COMMON: dict[str, list[Any]] = {
     "device": [StrOptions({"cpu", "cuda", "auto"}), Hidden(StrOptions({"torch-cpu"}))],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
+    "target_labels": [StrOptions(set(get_args(TargetLabels)))],
 }
 
 

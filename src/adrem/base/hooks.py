@@ -11,6 +11,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator
 
 from adrem.base.constraints import check_params
+from adrem.base.known import USUAL_WEIGHT
 from adrem.base.validation import Domains
 from adrem.types import FloatArray, Matrix
 
@@ -41,6 +42,22 @@ class DomainHooks(BaseEstimator):
             Rows, labels as positions in ``domains.classes``, and weights.
         """
         raise NotImplementedError
+
+    def choose_known_weight(self, domains: Domains) -> float:
+        """Return how many source rows a target row with a known label counts.
+
+        Parameters
+        ----------
+        domains : Domains
+            The last ``n_known`` of its source rows are these rows.
+
+        Returns
+        -------
+        float
+            The weight; 5 by default.
+        """
+        del domains  # others need it
+        return USUAL_WEIGHT
 
     def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
         """Return decision scores of validated rows. Every subclass implements it.

@@ -14,7 +14,9 @@ from adrem.exceptions import InvalidDataError, ParameterError
 
 def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     """Read the share of each class in the samples from the target."""
-    return read_shares(prior, domains.classes, np.bincount(domains.labels, domains.weights))
+    own = slice(domains.n_own)  # of the source: how many rows of each class were labelled in the target is a choice
+    counts = np.bincount(domains.labels[own], domains.weights[own], minlength=len(domains.classes))
+    return read_shares(prior, domains.classes, counts)
 
 
 def read_shares(
@@ -58,11 +60,12 @@ def read_source_weight(source_weight: Any, domains: Domains) -> NDArray[np.float
         return domains.weights
     names, source = np.unique(domains.sources, return_inverse=True)
     shares = _source_shares(source_weight, names.tolist())
-    totals = np.bincount(source, domains.weights)
+    own = domains.weights[: domains.n_own]
+    totals = np.bincount(source, own)
     if not np.all((totals > 0) | (shares == 0)):
         raise InvalidDataError("sample_weight is zero for all rows of a source: drop them, or give them a weight.")
-    factors = shares / shares.sum() * domains.weights.sum() / np.where(totals > 0, totals, 1.0)
-    weights = domains.weights * factors[source]
+    factors = shares / shares.sum() * own.sum() / np.where(totals > 0, totals, 1.0)
+    weights = np.concatenate([own * factors[source], domains.weights[domains.n_own :]])
     if not np.all(np.bincount(domains.labels, weights, minlength=len(domains.classes)) > 0):
         raise ParameterError(
             "source_weight leaves a class without weight: give a source that has the class a weight above 0.",

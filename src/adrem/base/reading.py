@@ -19,6 +19,8 @@ from adrem.runtime.text import without_middle
 from adrem.types import Matrix
 
 MASK = -1
+UNKNOWN = -1  # in place of the position of a class
+MOST_LISTED = 5  # labels in an error
 TYPES = (np.float64, np.float32, np.float16)
 LARGEST_WEIGHT = 1e250
 MOST_LETTERS = 100  # of an error that holds a cell
@@ -114,13 +116,46 @@ def _check_columns(expected: list[Any], names: list[Any]) -> None:
         )
 
 
-def read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+def read_labels(y: Any, n_rows: int, name: str = "y", table: str = "X") -> NDArray[Any]:
     """Read one label per row."""
     if isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y):
         y = np.array(y, dtype=object)  # numpy would turn the others into strings
     labels: NDArray[Any] = column_or_1d(y, warn=True)
-    _check_length("y", "label", len(labels), n_rows)
+    _check_length(name, "label", len(labels), n_rows, table)
     return labels
+
+
+def read_known(y_target: Any, classes: NDArray[Any], n_target: int, name: str = "y_target") -> NDArray[np.intp] | None:
+    """Return the position in the classes of each target row's label, -1 for an unknown one; None if none is known."""
+    given = read_labels(y_target, n_target, name, "X_target").tolist()
+    positions = {label: k for k, label in enumerate(classes.tolist())}
+    taught = np.flatnonzero(~_are_unknown(given, MASK in positions, name))
+    unseen = list(dict.fromkeys(given[row] for row in taught if given[row] not in positions))
+    if unseen:
+        more = f" and {len(unseen) - MOST_LISTED} more" if len(unseen) > MOST_LISTED else ""
+        listed = ", ".join(repr(label) for label in unseen[:MOST_LISTED])
+        raise InvalidDataError(
+            f"{name} has labels that no source row has: {listed}{more}. The source has "
+            f"{without_middle(str([*positions]), MOST_LETTERS)}. Mark unknown labels by None "
+            "or NaN; for a new class, add labelled rows of it to the source."
+        )
+    known = np.full(n_target, UNKNOWN, dtype=np.intp)
+    known[taught] = [positions[given[row]] for row in taught]
+    return known if len(taught) else None
+
+
+def _are_unknown(labels: list[Any], mask_is_class: bool, name: str) -> NDArray[np.bool_]:
+    """Return which labels are missing or, where -1 is no class, -1."""
+    missing = np.array([is_missing(label) for label in labels], dtype=bool)
+    masks = np.array([not is_missing(label) and _is_mask(label) for label in labels], dtype=bool)
+    if not mask_is_class:
+        return np.asarray(missing | masks)
+    if masks.any() and not missing.any():
+        raise InvalidDataError(
+            f"{name} has -1, which is a class of the source and also marks unknown labels: mark these by NaN or None. "
+            "Where every label is known, name the class otherwise."
+        )
+    return np.asarray(missing)
 
 
 def read_weights(sample_weight: Any, source: Matrix, is_source: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -227,6 +262,6 @@ def is_missing(label: Any) -> bool:
     return not isinstance(same, (bool, np.bool_)) or not same
 
 
-def _check_length(name: str, entry: str, length: int, n_rows: int) -> None:
+def _check_length(name: str, entry: str, length: int, n_rows: int, table: str = "X") -> None:
     if length != n_rows:
-        raise InvalidDataError(f"{name} has {length} entries and X has {n_rows} rows: give one {entry} per row.")
+        raise InvalidDataError(f"{name} has {length} entries and {table} has {n_rows} rows: give one {entry} per row.")

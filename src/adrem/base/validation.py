@@ -13,6 +13,7 @@ from adrem.base.reading import (
     encode,
     match_columns,
     read_domain,
+    read_known,
     read_labels,
     read_table,
     read_target,
@@ -43,7 +44,12 @@ class Domains(NamedTuple):
     positions : ndarray of shape (n_source + n_target,), default=None
         Positions of the rows in the table that held both domains, if they came in one; those of the source first.
     sources : ndarray of shape (n_source,), default=None
-        The source of each row, if there are several.
+        The source of each row, if there are several; not of the rows below, which come from no source.
+    known : ndarray of shape (n_target,), default=None
+        Labels of the target that are known, as positions in ``classes``, and -1 for the others. `fit_domains` never
+        sees them: these rows then stand beside the source.
+    n_known : int, default=0
+        Number of these rows. They are the last of ``X_source``.
     """
 
     X_source: Matrix
@@ -53,6 +59,13 @@ class Domains(NamedTuple):
     classes: NDArray[Any]
     positions: NDArray[np.intp] | None = None
     sources: NDArray[np.float64] | None = None
+    known: NDArray[np.intp] | None = None
+    n_known: int = 0
+
+    @property
+    def n_own(self) -> int:
+        """Number of labelled rows that come from the source."""
+        return len(self.labels) - self.n_known
 
     @property
     def adapts(self) -> bool:
@@ -61,15 +74,23 @@ class Domains(NamedTuple):
 
 
 def read_domains(
-    estimator: Any, X: Any, y: Any, *, sample_domain: Any = None, X_target: Any = None, sample_weight: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_domain: Any = None,
+    X_target: Any = None,
+    y_target: Any = None,
+    sample_weight: Any = None,
 ) -> Domains:
     """Validate the arguments of ``fit``, given in any of its three ways.
 
     Parameters
     ----------
     estimator : estimator
-        The estimator to fit. Its ``n_features_in_`` and ``feature_names_in_`` are set.
-    X, y, sample_domain, X_target, sample_weight : object
+        The estimator to fit. Its ``n_features_in_`` and ``feature_names_in_`` are set. If its ``target_labels`` is
+        ``"use"``, labels of target rows that ``sample_domain`` marks are read.
+    X, y, sample_domain, X_target, y_target, sample_weight : object
         As for ``fit`` of `DomainClassifier`.
 
     Returns
@@ -91,29 +112,46 @@ def read_domains(
     [[5.0]]
     """
     name = type(estimator).__name__
-    X, y, sample_domain, X_target, sample_weight = map(as_array, (X, y, sample_domain, X_target, sample_weight))
+    X, y, sample_domain, X_target = map(as_array, (X, y, sample_domain, X_target))
+    y_target, sample_weight = as_array(y_target), as_array(sample_weight)
     if y is None:
         raise InvalidDataError(f"{name} requires y to be passed, but the target y is None.")
+    _check_route(sample_domain, X_target, y_target)
+    rows = read_table(estimator, X)
+    y = read_labels(y, rows.shape[0])
+    if X_target is not None:
+        target = read_target(estimator, X, X_target)
+        read = _domains(rows, y, read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
+        return read if y_target is None else read._replace(known=read_known(y_target, read.classes, target.shape[0]))
+    if sample_domain is None:
+        return _parted(rows, y, sample_weight, source_by_mask(y))
+    domain = read_domain(sample_domain, rows.shape[0])
+    is_source = source_by_domain(domain)
+    read = _parted(rows, y, sample_weight, is_source)
+    if getattr(estimator, "target_labels", "ignore") == "use":
+        known = read_known(y[~is_source], read.classes, int(np.count_nonzero(~is_source)), "y, of the target,")
+        read = read._replace(known=known)
+    return read._replace(sources=domain[is_source] if len(np.unique(domain[is_source])) > 1 else None)
+
+
+def _check_route(sample_domain: Any, X_target: Any, y_target: Any) -> None:
     if X_target is not None and sample_domain is not None:
         raise InvalidDataError(
             "X_target and sample_domain were both given. Pass the source as X and y with X_target, or both domains in "
             "X with sample_domain."
         )
-    rows = read_table(estimator, X)
-    y = read_labels(y, rows.shape[0])
-    if X_target is not None:
-        target = read_target(estimator, X, X_target)
-        return _domains(rows, y, read_weights(sample_weight, rows, np.ones(len(y), dtype=bool)), target)
-    sources = None
-    if sample_domain is None:
-        is_source = source_by_mask(y)
-    else:
-        domain = read_domain(sample_domain, rows.shape[0])
-        is_source = source_by_domain(domain)
-        sources = domain[is_source] if len(np.unique(domain[is_source])) > 1 else None
+    if y_target is not None and X_target is None:
+        raise InvalidDataError(
+            "y_target has the labels of X_target, which was not given. With sample_domain, known labels of the target "
+            "stand in y, and target_labels='use' lets the model read them."
+        )
+
+
+def _parted(rows: Matrix, y: NDArray[Any], sample_weight: Any, is_source: NDArray[np.bool_]) -> Domains:
+    """Return the domains of one table."""
     source = rows[is_source]
     read = _domains(source, y[is_source], read_weights(sample_weight, source, is_source), rows[~is_source])
-    return read._replace(positions=np.argsort(~is_source, kind="stable"), sources=sources)
+    return read._replace(positions=np.argsort(~is_source, kind="stable"))
 
 
 def read_rows(estimator: Any, X: Any, sample_domain: Any = None, allow_source: bool = False) -> Matrix:

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import StrOptions
 
-from adrem.base.constraints import AT_LEAST_ONE, LossName
+from adrem.base.constraints import AT_LEAST_ONE, LossName, TargetLabels
 from adrem.base.parameters import read_candidates
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
@@ -64,8 +64,8 @@ class AlignmentBaseline(LinearBaseline):
 
         space = RowSpace(stack([domains.X_source, domains.X_target]))
         n_source = len(domains.labels)
-        source, target = space.coordinates[:n_source], space.coordinates[n_source:]
-        aligned = self._align(source, target) if domains.adapts else Alignment(source, np.eye(source.shape[1]))
+        source = space.coordinates[:n_source]
+        aligned = self._aligned(space.coordinates, domains)
         self._comparison = None
         if self.form == "mapping":
             head = self._train(aligned.source, domains)
@@ -83,6 +83,17 @@ class AlignmentBaseline(LinearBaseline):
             similarities = aligned.source @ (source @ aligned.target_map).T
             machine, self.C_ = train_on_similarities(similarities, domains, self.C)
             self._comparison = Comparison(space, aligned, machine, len(domains.classes))
+
+    def _aligned(self, rows: NDArray[np.float64], domains: Domains) -> Alignment:
+        """Align the domains; labelled rows of the target are treated as the target's other rows."""
+        if not domains.adapts:
+            return Alignment(rows, np.eye(rows.shape[1]))
+        n_own, n_source = domains.n_own, len(domains.labels)
+        aligned = self._align(rows[:n_own], rows[n_own:])
+        if not domains.n_known:
+            return aligned
+        known = rows[n_own:n_source] @ aligned.target_map
+        return Alignment(np.concatenate([aligned.source, known]), aligned.target_map)
 
     def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
         return super().decide_rows(rows) if self._comparison is None else self._comparison.decide(rows)
@@ -113,6 +124,7 @@ class SubspaceBaseline(AlignmentBaseline):
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.n_components = n_components
         self.form = form
@@ -120,6 +132,7 @@ class SubspaceBaseline(AlignmentBaseline):
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
 
 class Comparison(NamedTuple):

@@ -29,6 +29,11 @@ class Baseline(DomainClassifier):
     Source rows of weight zero are removed before.
     """
 
+    def choose_known_weight(self, domains: Domains) -> float:
+        from adrem.machines.known_weight import choose_known_weight
+
+        return choose_known_weight(domains)
+
     def fit_domains(self, domains: Domains) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.endswith("_in_")]:
             delattr(self, name)  # from an earlier fit
@@ -83,7 +88,7 @@ class LinearBaseline(Baseline):
     A subclass has the parameters below and calls `_train` on the source rows, possibly transformed.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("loss", "C", "tol", "random_state")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("loss", "C", "tol", "random_state", "target_labels")
 
     loss: LossName
     C: Any

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from adrem.base.constraints import POSITIVE, LossName
+from adrem.base.constraints import POSITIVE, LossName, TargetLabels
 from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines.span import REDUCE_DATA
 from adrem.runtime.memory import check_room
@@ -43,6 +43,8 @@ class CORAL(AlignmentBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ class CORAL(AlignmentBaseline):
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.regularization = regularization
         self.form = form
@@ -90,6 +93,7 @@ class CORAL(AlignmentBaseline):
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         whitened = _power_of_covariance(source, self.regularization, -0.5).apply(source)

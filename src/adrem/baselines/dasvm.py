@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from adrem.base.constraints import AT_LEAST_ONE, common
+from adrem.base.constraints import AT_LEAST_ONE, TargetLabels, common
 from adrem.base.validation import Domains
 from adrem.baselines.base import IterativeBaseline
 
@@ -43,6 +43,8 @@ class DASVM(IterativeBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class DASVM(IterativeBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **common("C", "tol", "random_state"),
+        **common("C", "tol", "random_state", "target_labels"),
         "step": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [AT_LEAST_ONE],
@@ -88,6 +90,7 @@ class DASVM(IterativeBaseline):
         max_iter: int = 1000,
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.C = C
         self.step = step
@@ -95,6 +98,7 @@ class DASVM(IterativeBaseline):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         self._keep(self._train(domains.X_source, domains))
@@ -114,7 +118,7 @@ class DASVM(IterativeBaseline):
         work = Work(2, n_members=len(signs), n_folds=len(signs), n_kept=len(signs))
         machine = make_machine(stack([domains.X_source, domains.X_target]), 2, "hinge", tol=self.tol, work=work)
         step, few = int(np.ceil(self.step * n_target)), int(np.ceil(self.beta * n_target))
-        problems = [_Problem(own, n_target) for own in signs]
+        problems = [_Problem(own, n_target, domains.n_own) for own in signs]
         weights = np.concatenate([domains.weights, np.ones(n_target)])
         solution = machine.zero_solution(len(problems))
         coef, intercept = self.coef_.copy(), self.intercept_.copy()
@@ -141,9 +145,13 @@ class DASVM(IterativeBaseline):
 
 
 class _Problem:
-    """Training set of one problem: labels of all rows, source rows first, and which rows are used."""
+    """Training set of one problem: labels of all rows, source rows first, and which rows are used.
 
-    def __init__(self, positive: NDArray[np.bool_], n_target: int) -> None:
+    Labelled rows beyond the first `n_own` come from the target, and stay.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], n_target: int, n_own: int) -> None:
+        self._n_own = n_own
         self._n_source = len(positive)
         self.labels = np.concatenate([positive, np.zeros(n_target, dtype=bool)])
         self.used = np.repeat([True, False], [len(positive), n_target])
@@ -152,7 +160,7 @@ class _Problem:
     def exchange(self, scores: NDArray[np.float64], step: int, few: int) -> int:
         """Add and remove target rows, remove source rows, and return the number of changed labels."""
         n = self._n_source
-        is_target = np.arange(len(scores)) >= n
+        is_target, is_own = np.arange(len(scores)) >= n, np.arange(len(scores)) < self._n_own
         sides = (scores > 0, scores <= 0)
         labels = np.where(is_target, scores > 0, self.labels)
         changed = self.used & (labels != self.labels)
@@ -162,9 +170,7 @@ class _Problem:
         n_leaving = n_joined if any(n_joined) else [step, step]
         used = self.used & ~changed
         used[np.concatenate(joined)] = True
-        leaving = [
-            _furthest(scores, used & ~is_target & side, most) for side, most in zip(sides, n_leaving, strict=True)
-        ]
+        leaving = [_furthest(scores, used & is_own & side, most) for side, most in zip(sides, n_leaving, strict=True)]
         kept = used.copy()
         kept[np.concatenate(leaving)] = False
         for label in (True, False):  # keep the rows of a class that would otherwise vanish

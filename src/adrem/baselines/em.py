@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.fitting import FitSettings, fit_members, warn_about
 from adrem.algorithm.smooth import Objective, minimize_smooth, warn_not_converged
-from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName, common
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName, TargetLabels, common
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
 from adrem.baselines.base import IterativeBaseline, LinearBaseline
@@ -49,6 +49,8 @@ class HardEM(IterativeBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -81,13 +83,20 @@ class HardEM(IterativeBaseline):
     }
 
     def __init__(
-        self, loss: LossName = "hinge", C: Any = "cv", max_iter: int = 100, tol: float = 0.1, random_state: Any = None
+        self,
+        loss: LossName = "hinge",
+        C: Any = "cv",
+        max_iter: int = 100,
+        tol: float = 0.1,
+        random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.loss = loss
         self.C = C
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         from adrem.machines.linear import LinearHead
@@ -134,6 +143,8 @@ class SoftEM(IterativeBaseline):
         gradient in the M-step is a hundredth of it.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -164,7 +175,7 @@ class SoftEM(IterativeBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **common("C", "random_state"),
+        **common("C", "random_state", "target_labels"),
         "target_weight": [Interval(Real, 0, None, closed="left")],
         "temperature": [Interval(Real, 0, 1, closed="right")],
         "max_iter": [AT_LEAST_ONE],
@@ -181,6 +192,7 @@ class SoftEM(IterativeBaseline):
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.C = C
         self.target_weight = target_weight
@@ -188,6 +200,7 @@ class SoftEM(IterativeBaseline):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         with warnings.catch_warnings():

@@ -12,7 +12,8 @@ from scipy.special import expit
 from sklearn.utils._param_validation import StrOptions
 
 from adrem.algorithm.smooth import minimize_smooth, warn_not_converged
-from adrem.base.constraints import common
+from adrem.base.constraints import TargetLabels, common
+from adrem.base.known import by_origin
 from adrem.base.parameters import read_candidates
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
@@ -56,6 +57,8 @@ class FLDA(Baseline):
         Tolerance of the gradient of the logistic loss, relative to the gradient at zero.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -88,7 +91,7 @@ class FLDA(Baseline):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"log_loss", "squared"})],
         "transfer": [StrOptions({"dropout"})],
-        **common("C", "tol", "random_state"),
+        **common("C", "tol", "random_state", "target_labels"),
     }
 
     def __init__(
@@ -98,12 +101,14 @@ class FLDA(Baseline):
         C: Any = "cv",
         tol: float = 1e-3,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.loss = loss
         self.transfer = transfer
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         from adrem.machines import one_vs_rest
@@ -112,9 +117,9 @@ class FLDA(Baseline):
 
         candidates = read_candidates(GRID if isinstance(self.C, str) else np.atleast_1d(self.C), domains, N_FOLDS)
         # Copies, because comparing a sparse table sorts it in place.
-        source, target = stack([domains.X_source]), stack([domains.X_target])
-        frequency = presence(source, domains.weights)
-        remaining = presence(target) if domains.adapts else frequency
+        source, origin = stack([domains.X_source]), by_origin(domains)
+        frequency = presence(stack([origin.X_source]), origin.weights)
+        remaining = presence(stack([origin.X_target])) if domains.adapts else frequency
         self.dropout_ = dropout_rates(frequency, remaining)
         # All other features are absent from one of the domains; their weights are zero.
         kept = np.flatnonzero((frequency > 0) & (self.dropout_ < 1))

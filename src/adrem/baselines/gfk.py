@@ -29,7 +29,7 @@ class GFK(SubspaceBaseline):
         their union is maximal, as in the paper.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
         The classifier, as for `CORAL`; the similarity is ``x G x'``.
-    loss, C, tol, random_state : optional
+    loss, C, tol, random_state, target_labels : optional
         As for `CORAL`.
 
     Attributes

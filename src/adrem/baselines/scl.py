@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils._param_validation import Interval
 
-from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName, TargetLabels
 from adrem.base.validation import Domains
 from adrem.baselines.base import LinearBaseline
 from adrem.baselines.span import RowSpace, dense
@@ -52,6 +52,8 @@ class SCL(LinearBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -102,6 +104,7 @@ class SCL(LinearBaseline):
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.n_pivots = n_pivots
         self.min_count = min_count
@@ -112,6 +115,7 @@ class SCL(LinearBaseline):
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         theta = self._correspondences(domains) if domains.adapts else np.zeros((0, domains.X_source.shape[1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adrem.base.constraints import LossName
+from adrem.base.constraints import LossName, TargetLabels
 from adrem.base.validation import Domains
 from adrem.baselines.base import LinearBaseline
 
@@ -24,6 +24,8 @@ class SourceOnly(LinearBaseline):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -40,11 +42,19 @@ class SourceOnly(LinearBaseline):
     True
     """
 
-    def __init__(self, loss: LossName = "hinge", C: Any = "cv", tol: float = 0.1, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        loss: LossName = "hinge",
+        C: Any = "cv",
+        tol: float = 0.1,
+        random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
+    ) -> None:
         self.loss = loss
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         self._keep(self._train(domains.X_source, domains))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from adrem.base.constraints import common
+from adrem.base.constraints import TargetLabels, common
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
@@ -56,6 +56,8 @@ class SourceOnlyCV(Baseline):
         Tolerance of the linear solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -84,11 +86,12 @@ class SourceOnlyCV(Baseline):
     'logistic regression'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("tol", "random_state")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = common("tol", "random_state", "target_labels")
 
-    def __init__(self, tol: float = 0.1, random_state: Any = None) -> None:
+    def __init__(self, tol: float = 0.1, random_state: Any = None, target_labels: TargetLabels = "ignore") -> None:
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         seed = integer_seed(self.random_state)

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from adrem.base.constraints import AT_LEAST_ONE, common
+from adrem.base.constraints import AT_LEAST_ONE, TargetLabels, common
 from adrem.base.validation import Domains
 from adrem.baselines.base import Baseline
 from adrem.baselines.span import RowSpace
@@ -60,7 +60,7 @@ class SPL(Baseline):
     normalize : bool, default=False
         Whether ``W`` has one over the number of rows of the class, as in linear discriminant analysis, instead of one.
         ``I`` counts for more then.
-    random_state : optional
+    random_state, target_labels : optional
         Not used: nothing is random.
 
     Attributes
@@ -99,7 +99,7 @@ class SPL(Baseline):
         "n_principal": [AT_LEAST_ONE],
         "n_components": [AT_LEAST_ONE],
         "normalize": ["boolean"],
-        **common("n_iter", "random_state"),
+        **common("n_iter", "random_state", "target_labels"),
     }
 
     def __init__(
@@ -109,12 +109,14 @@ class SPL(Baseline):
         n_iter: int = 10,
         normalize: bool = False,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.n_principal = n_principal
         self.n_components = n_components
         self.n_iter = n_iter
         self.normalize = normalize
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _adapt(self, domains: Domains) -> None:
         from adrem.machines.tables import stack

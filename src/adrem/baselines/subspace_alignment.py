@@ -27,7 +27,7 @@ class SubspaceAlignment(SubspaceBaseline):
         ``delta = 0.1``, ``gamma = 10^6`` and ``B`` the largest squared norm of a row.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
         The classifier, as for `CORAL`; the similarity is ``x P_S P_S' P_T P_T' x'``.
-    loss, C, tol, random_state : optional
+    loss, C, tol, random_state, target_labels : optional
         As for `CORAL`.
 
     Attributes

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName
+from adrem.base.constraints import AT_LEAST_ONE, POSITIVE, LossName, TargetLabels
 from adrem.baselines.alignment import Alignment, AlignmentBaseline, Form
 from adrem.baselines.span import REDUCE_DATA
 from adrem.baselines.subspaces import clip_dimension
@@ -39,7 +39,7 @@ class TCA(AlignmentBaseline):
         Weight of the second term.
     form : {"mapping", "similarity", "nearest"}, default="mapping"
         The classifier, as for `CORAL`; the similarity is the inner product of the components.
-    loss, C, tol, random_state : optional
+    loss, C, tol, random_state, target_labels : optional
         As for `CORAL`.
 
     Attributes
@@ -86,6 +86,7 @@ class TCA(AlignmentBaseline):
         C: Any = "cv",
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.n_components = n_components
         self.mu = mu
@@ -94,6 +95,7 @@ class TCA(AlignmentBaseline):
         self.C = C
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _align(self, source: NDArray[np.float64], target: NDArray[np.float64]) -> Alignment:
         rows = np.concatenate([source, target])

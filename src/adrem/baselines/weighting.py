@@ -14,7 +14,8 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adrem.base.constraints import COMMON, POSITIVE, LossName
+from adrem.base.constraints import COMMON, POSITIVE, LossName, TargetLabels
+from adrem.base.known import by_origin
 from adrem.base.parameters import read_positive
 from adrem.base.validation import Domains
 from adrem.baselines.base import LinearBaseline
@@ -41,15 +42,16 @@ class _WeightedSource(LinearBaseline):
 
     def fit_domains(self, domains: Domains) -> None:
         super().fit_domains(domains)
-        weights = np.zeros(len(domains.weights))  # rows of sample weight zero keep the weight zero
-        weights[domains.weights > 0] = self.source_weight_
+        own = domains.weights[: domains.n_own]
+        weights = np.zeros(len(own))  # rows of sample weight zero keep the weight zero
+        weights[own > 0] = self.source_weight_
         self.source_weight_ = weights
 
     def _adapt(self, domains: Domains) -> None:
-        n_source = len(domains.labels)
-        weights = self._weigh(domains) if domains.adapts else np.ones(n_source)
+        weights = self._weigh(by_origin(domains)) if domains.adapts else np.ones(domains.n_own)
         self.source_weight_ = np.maximum(weights / weights.mean(), MIN_WEIGHT)
-        self._keep(self._train(domains.X_source, domains._replace(weights=domains.weights * self.source_weight_)))
+        factors = np.append(self.source_weight_, np.ones(domains.n_known))  # those of the target are where they belong
+        self._keep(self._train(domains.X_source, domains._replace(weights=domains.weights * factors)))
 
 
 class ImportanceWeighting(_WeightedSource):
@@ -76,6 +78,8 @@ class ImportanceWeighting(_WeightedSource):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -120,6 +124,7 @@ class ImportanceWeighting(_WeightedSource):
         flattening: float = 0.5,
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.loss = loss
         self.C = C
@@ -128,6 +133,7 @@ class ImportanceWeighting(_WeightedSource):
         self.flattening = flattening
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _weigh(self, domains: Domains) -> Array:
         from adrem.machines.regularization import GRID
@@ -207,6 +213,8 @@ class KMM(_WeightedSource):
         Tolerance of the solver, as in liblinear.
     random_state : int, RandomState instance or None, default=None
         Seed of the cross-validation folds for C.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -247,6 +255,7 @@ class KMM(_WeightedSource):
         max_weight: float = 1000.0,
         tol: float = 0.1,
         random_state: Any = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.loss = loss
         self.C = C
@@ -255,6 +264,7 @@ class KMM(_WeightedSource):
         self.max_weight = max_weight
         self.tol = tol
         self.random_state = random_state
+        self.target_labels = target_labels
 
     def _weigh(self, domains: Domains) -> Array:
         n_source, n_target = len(domains.labels), domains.X_target.shape[0]

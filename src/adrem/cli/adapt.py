@@ -90,6 +90,10 @@ def adapt(
     chunks: Chunks = None,
     no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(help="Table with known labels of the target, to learn from: the columns of --id and --label."),
+    ] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
     prior: Annotated[
@@ -128,7 +132,7 @@ def adapt(
     adrem adapt a.csv b.csv c.csv --target d.csv --label kind -o d_labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
     del config  # its options are already the defaults of the others
-    wanted = read_places(tables, target, domain)
+    wanted = read_places(tables, target, domain, known)
     outputs = {"--output": output, "--save": save, "--report": report}
     check_outputs(outputs, force=force, as_json=as_json, inputs=wanted.files)
     given = {
@@ -161,6 +165,8 @@ def adapt(
             numeric=names_in(numeric, "--numeric"),
             categorical=names_in(categorical, "--categorical"),
             missing=None if missing is None else names_in(missing, "--missing"),
+            known=wanted.read_known(header=not no_header),
+            identifier=identifier,
             left_out=[*(name for name in (identifier, domain) if name), *names_in(drop, "--drop")],
             encoder=network,
         )
@@ -178,6 +184,7 @@ def adapt(
         **choices,
         **_tell_baseline(bundle),
         **_judge(examined, estimated),
+        "known_labels": pair.n_known,
         "notes": notes,
         "warnings": warned,
     }

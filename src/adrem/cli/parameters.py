@@ -40,6 +40,8 @@ PARAMETER_OPTIONS = {
     "header": "--no-header",
     "left_out": "--drop",
     "beside": "--id, --keep",
+    "known": "--known",
+    "identifier": "--id",
 }
 
 

@@ -17,17 +17,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Places:
-    """The files of the sources and of the target; without one, the target is a value of the column `domain`."""
+    """The files of the sources, of the target, and of its known labels.
+
+    Without a file, the target is a value of the column `domain`.
+    """
 
     sources: list[str]
     target: str | None
     domain: str | None
     value: str | None = None
+    known: str | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
         """All files."""
-        return (*self.sources, *([] if self.target is None else [self.target]))
+        return (*self.sources, *(path for path in (self.target, self.known) if path is not None))
+
+    def read_known(self, *, header: bool) -> FileTable | None:
+        """Return the table of known labels, if there is one."""
+        from adrem.columns import read_file
+
+        return None if self.known is None else read_file(self.known, header=header)
 
     def read(
         self, *, header: bool, label: str | None = None, encoder: Encoder | None = None
@@ -56,7 +66,7 @@ def read_table(path: str, *, header: bool, encoder: Encoder | None) -> FileTable
     return read_photos(path, encoder)
 
 
-def read_places(files: list[str], target: str | None, domain: str | None) -> Places:
+def read_places(files: list[str], target: str | None, domain: str | None, known: str | None = None) -> Places:
     """Return the sources and the target that were named."""
     if target is None and len(files) < 2:
         raise typer.BadParameter("Name a file to label after those with labels, or with --target.", param_hint="TARGET")
@@ -66,11 +76,11 @@ def read_places(files: list[str], target: str | None, domain: str | None) -> Pla
             param_hint="--target",
         )
     if target is None:
-        places = Places(files[:-1], files[-1], domain)
+        places = Places(files[:-1], files[-1], domain, known=known)
     elif domain is not None and target != STANDARD and not Path(target).exists():
-        places = Places(files, None, domain, target)
+        places = Places(files, None, domain, target, known)
     else:
-        places = Places(files, target, domain)
+        places = Places(files, target, domain, known=known)
     if places.files.count(STANDARD) > 1:
         raise typer.BadParameter("Only one of the files can be standard input.", param_hint="TARGET")
     return places

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.base.classifier import DomainClassifier
+from adrem.base.reading import UNKNOWN
 from adrem.columns.bundle import Bundle
 from adrem.columns.pair import Pair, as_dense
 from adrem.columns.reading import FileTable
@@ -53,11 +54,16 @@ def adapt_pair(pair: Pair, model: Any, about: dict[str, Any]) -> tuple[Bundle, E
 
 def _fit(model: Any, pair: Pair) -> None:
     if pair.sources is None:
-        model.fit(pair.X_source, pair.y_source, X_target=pair.X_target)
+        model.fit(pair.X_source, pair.y_source, X_target=pair.X_target, y_target=pair.known)
         return
     n_target = pair.X_target.shape[0]
     domain = np.concatenate([pair.sources, np.full(n_target, -1)])
-    y = np.concatenate([pair.y_source, np.repeat(pair.y_source[:1], n_target)])  # the labels of the target are not read
+    if pair.known is None:
+        of_target = np.repeat(pair.y_source[:1], n_target)  # the labels of the target are not read
+    else:
+        of_target = pair.known
+        model.set_params(target_labels="use")
+    y = np.concatenate([pair.y_source, of_target])
     model.fit(stack([pair.X_source, pair.X_target]), y, sample_domain=domain)
 
 
@@ -70,9 +76,19 @@ def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
 def label_pair(bundle: Bundle, pair: Pair, examined: Examination) -> Labels:
     """Label the target of a pair, with the adapted labels beside those of the source if these are preferred."""
     labels = label_rows(bundle, pair.X_target)
+    known = examined.domains.known
+    if known is not None:
+        labels = _as_given(labels, known, examined.model.classes_)
     if bundle.model is not bundle.baseline:
         return labels
     return replace(labels, adapted_label=examined.model.classes_[examined.after])
+
+
+def _as_given(labels: Labels, known: NDArray[np.intp], classes: NDArray[Any]) -> Labels:
+    """Return the labels that were given in place of those of the classifiers."""
+    is_known = known != UNKNOWN
+    given = [np.where(is_known, classes[known], own) for own in (labels.label, labels.source_label)]
+    return Labels(given[0], np.where(is_known, 1.0, labels.confidence), given[1])
 
 
 def make_rows(bundle: Bundle, table: FileTable) -> tuple[Matrix, ColumnFindings]:

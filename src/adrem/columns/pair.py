@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
 from adrem.columns.kinds import Wishes, check_learnt, infer_kinds, is_plain
+from adrem.columns.known_labels import KnownLabels, known_in_column, known_in_file
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
@@ -59,6 +60,8 @@ class Pair:
         The positions of the rows in the source's file.
     sources : ndarray of shape (n_source,) or None, default=None
         The source of each row, if there are several.
+    known : ndarray of shape (n_target,) or None, default=None
+        Labels of the target to learn from, None where they are not known; None if none is known.
     """
 
     X_source: Matrix
@@ -71,6 +74,12 @@ class Pair:
     frames: tuple[DataFrame, DataFrame] | None = None
     source_places: NDArray[np.intp] | None = None
     sources: NDArray[np.intp] | None = None
+    known: NDArray[Any] | None = None
+
+    @property
+    def n_known(self) -> int:
+        """The number of rows of the target with a known label."""
+        return 0 if self.known is None else sum(label is not None for label in self.known.tolist())
 
     @property
     def source_sizes(self) -> list[int]:
@@ -98,6 +107,8 @@ def make_pair(
     left_out: Collection[str] = (),
     missing: Collection[str] | None = None,
     encoder: Encoder | None = None,
+    known: FileTable | None = None,
+    identifier: str | None = None,
 ) -> Pair:
     """Make a source and a target from two tables.
 
@@ -106,7 +117,8 @@ def make_pair(
     source, target : FileTable
         As from `read_file`: both with columns, or both with rows of numbers.
     label : str, default=None
-        The column of the source with the labels; required for tables with columns.
+        The column of the source with the labels; required for tables with columns. Where the target has this column
+        and it is partly empty, its labels are known and the model learns from them, unless it is ``target_label``.
     target_label : str, default=None
         The column of the target with its labels, only for scoring.
     text, numeric, categorical : collection of str, default=()
@@ -119,6 +131,10 @@ def make_pair(
         near them; ``["none"]`` turns this off. Empty cells and words such as NA always do.
     encoder : TextEncoder, ImageEncoder or None, default=None
         What turns texts, or the files of `read_photos`, into features. Without one, texts are counts of their words.
+    known : FileTable or None, default=None
+        A table with known labels of the target, in the column ``label``.
+    identifier : str, default=None
+        The column of this table and of the target that names the rows; required with ``known``.
 
     Returns
     -------
@@ -161,6 +177,8 @@ def make_pair(
                 f"{source.name} has no named columns; its labels are those in the file.",
                 "label" if label is not None else "target_label",
             )
+        if known is not None:
+            raise ParameterError(f"{target.name} has no named columns by which {known.name} could name rows.", "known")
         return _pair_of_numbers(source, target)
     images = _images_of(source, target, encoder)
     if label is None:
@@ -172,7 +190,9 @@ def make_pair(
         )
     wishes = Wishes(text, numeric, categorical, left_out, images)
     fitted = None if encoder is None else encoder.fit([])
-    return _pair_of_columns(source, source.frame, target, target.frame, label, target_label, wishes, missing, fitted)
+    frames = (source, source.frame, target, target.frame)
+    pair = _pair_of_columns(*frames, label, target_label, wishes, missing, fitted)
+    return _with_known(pair, target, label, target_label, known, identifier)
 
 
 def _images_of(source: FileTable, target: FileTable, encoder: Encoder | None) -> list[str]:
@@ -252,6 +272,36 @@ def _pair_of_columns(
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {}, words)
     sources = None if source.sources is None else source.sources[places]
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
+
+
+def _with_known(
+    pair: Pair,
+    target: FileTable,
+    label: str,
+    target_label: str | None,
+    known: FileTable | None,
+    identifier: str | None,
+) -> Pair:
+    """Add the known labels of the target: of a table of their own, or of the column of labels."""
+    select(target, [identifier] if identifier else [], "beside")
+    frame = select(target, _columns(target), "label")
+    if known is not None:
+        return _knowing(pair, *known_in_file(known, target, frame, label, identifier, pair.y_source))
+    if label not in frame.columns or label == target_label:
+        return pair
+    unused = _notes_on_truth(target, frame, label, target_label)
+    labels, note = known_in_column(target, frame, label, pair.y_source)
+    others = pair if labels is None else replace(pair, notes=[own for own in pair.notes if own not in unused])
+    return _knowing(others, labels, note)
+
+
+def _knowing(pair: Pair, known: KnownLabels | None, note: str) -> Pair:
+    """Return a pair with known labels, which are not for scoring."""
+    if known is None:
+        return pair
+    is_unknown = [label is None for label in known.tolist()]
+    truth = pair.truth if pair.truth is None else np.where(is_unknown, pair.truth.astype(object), "")
+    return replace(pair, known=known, truth=truth, notes=[note, *pair.notes])
 
 
 def as_dense(rows: Matrix) -> Matrix:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from adrem.algorithm.known_shares import with_known
 from adrem.base.parameters import read_prior
 from adrem.base.validation import Domains
 from adrem.committee import views
@@ -52,7 +53,7 @@ def _assume_by_source(
 ) -> Assumptions:
     held_out = np.mean([seat.held_out for seat in seats], axis=0)
     of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
-    estimate = estimate_shares(held_out, of_target, domains)
+    estimate = with_known(estimate_shares(held_out, of_target, domains), domains)
     difference = compare_domains(domains, estimate, seed)
     if not is_free:
         return Assumptions(prior, None, difference.is_of_scales)

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
-from adrem.base.constraints import common
+from adrem.base.constraints import TargetLabels, common
 from adrem.base.hooks import Agreement
+from adrem.base.known import among_known
 from adrem.base.parameters import read_source_weight
+from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import normalized_shares
 from adrem.base.validation import Domains
 from adrem.exceptions import InvalidDataError
@@ -78,6 +80,8 @@ class Committee(DomainClassifier):
         Number of members trained in parallel, as for `AdREM`.
     random_state : int, RandomState instance or None, default=None
         Seed of draws and folds.
+    target_labels : {"ignore", "use"}, default="ignore"
+        Whether labels that rows of the target have in ``y`` may be read, where ``sample_domain`` marks these rows.
 
     Attributes
     ----------
@@ -111,7 +115,7 @@ class Committee(DomainClassifier):
         The linear classifier of both domains by the labels of the committee: what explanations show.
     history_ : list of dict
         As for `AdREM`, with the ``kind`` of each member.
-    classes_, transduction_, C_, n_features_in_, feature_names_in_
+    classes_, transduction_, known_rows_, known_weight_, C_, n_features_in_, feature_names_in_
         As for `AdREM`; ``C_`` is that of the linear classifier above.
 
     See Also
@@ -133,8 +137,12 @@ class Committee(DomainClassifier):
     True
     """
 
+    vote_share_: NDArray[np.float64]
+    row_agreement_: NDArray[np.float64]
+    member_agreement_: NDArray[np.float64]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **common("n_estimators", "n_iter", "tol", "memory_limit", "device", "n_jobs", "random_state"),
+        **common("n_estimators", "n_iter", "tol", "memory_limit", "device", "n_jobs", "random_state", "target_labels"),
         "kinds": [StrOptions({"auto"}), list, tuple],
         "effort": [StrOptions({"low", "auto", "high"})],
         "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
@@ -155,6 +163,7 @@ class Committee(DomainClassifier):
         device: Literal["cpu", "cuda", "auto", "torch-cpu"] = "cpu",
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        target_labels: TargetLabels = "ignore",
     ) -> None:
         self.kinds = kinds
         self.effort = effort
@@ -167,6 +176,19 @@ class Committee(DomainClassifier):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.target_labels = target_labels
+
+    def choose_known_weight(self, domains: Domains) -> float:
+        from adrem.machines.known_weight import choose_known_weight
+
+        return choose_known_weight(domains, self.device)
+
+    def keep_known(self, X_target: Matrix, known: NDArray[np.intp]) -> None:
+        super().keep_known(X_target, known)
+        given = np.eye(len(self.classes_))[known[known != UNKNOWN]]
+        self.vote_share_ = among_known(known, self.vote_share_, given)
+        self.row_agreement_ = among_known(known, self.row_agreement_, 1.0)
+        self.member_agreement_ = among_known(known, self.member_agreement_, 1.0, axis=1)
 
     def fit_domains(self, domains: Domains) -> None:
         effective_n_jobs(self.n_jobs)  # refuses 0 before any work

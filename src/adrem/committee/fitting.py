@@ -16,11 +16,11 @@ from adrem.committee import views
 from adrem.committee.assumptions import Assumptions, assume, by_domain
 from adrem.committee.effort import Size, affordable
 from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
-from adrem.committee.kinds import KINDS, Kind, mean_squared_norm, usual_kinds
+from adrem.committee.kinds import KINDS, Kind, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
-from adrem.machines.tables import stack
+from adrem.machines.tables import mean_squared_norm, stack
 from adrem.runtime.memory import blocks_of
 from adrem.runtime.seeds import as_integer
 
@@ -196,7 +196,7 @@ def _temperature(held_out: Array, domains: Domains) -> float:
 def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> None:
     """Train the linear classifier of both domains by the labels of the committee."""
     view = views.by_domain if model.by_domain_ else views.scaled
-    viewed = view(domains.X_source, domains.X_target)
+    viewed = views.seen_by(view, domains)
     labels = np.concatenate([domains.labels, np.searchsorted(domains.classes, model.transduction_)])
     weights = np.concatenate([domains.weights, np.ones(domains.X_target.shape[0])])
     rows = stack([viewed.source, viewed.target])

@@ -13,7 +13,7 @@ from adrem.committee import views
 from adrem.committee.views import Viewed
 from adrem.machines.discriminant_head import DiscriminantHead
 from adrem.machines.linear import LinearHead
-from adrem.machines.tables import squared_norms
+from adrem.machines.tables import mean_squared_norm
 from adrem.machines.trees import MAX_BOOSTED
 from adrem.types import Matrix
 
@@ -99,11 +99,6 @@ def _suited(source: Matrix, target: Matrix) -> tuple[str, ...]:
     if source.shape[1] <= FEW_COLUMNS:
         return FEW
     return ACTIVATIONS if views.is_nonnegative(source, target) else MANY
-
-
-def mean_squared_norm(rows: Matrix) -> float:
-    """Return the mean squared norm of rows, 1 if they are all zero: C is set relative to it."""
-    return float(np.mean(squared_norms(rows))) or 1.0
 
 
 def radial_gamma(source: Matrix, target: Matrix) -> float:

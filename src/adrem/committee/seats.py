@@ -16,7 +16,7 @@ from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.base.validation import Domains
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
-from adrem.committee.views import Components, View, Viewed, components
+from adrem.committee.views import Components, View, Viewed, components, seen_by
 from adrem.committee.voters import (
     DiscriminantMembers,
     LinearMembers,
@@ -87,7 +87,7 @@ def fit_seat(
     least: float = 0.0,
 ) -> Seat:
     """Fit a kind to two domains; one whose accuracy on held-out source rows is below `least` is not adapted."""
-    viewed = kind.view(domains.X_source, domains.X_target)
+    viewed = seen_by(kind.view, domains)
     if kind.classifier == "boosting":
         return _fit_boosting(kind, domains, viewed, seed)
     fold_seed, *member_seeds = seed.spawn(1 + settings.n_estimators)

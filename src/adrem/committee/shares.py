@@ -12,6 +12,7 @@ from scipy.special import softmax
 from adrem.algorithm.calibration import calibrate
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.fitting import FitSettings
+from adrem.algorithm.known_shares import estimate_with_known
 from adrem.algorithm.prior import most_likely, with_floor
 from adrem.base.validation import Domains
 from adrem.committee import views
@@ -42,7 +43,7 @@ def clear_shares_of_text(domains: Domains, head: dict[str, Any], seed: np.random
     settings = FitSettings(LinearHead("hinge", **head), EMOptions(), n_estimators=1, class_prior="estimate")
     task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
     with task.machine.guard():
-        found = settings.estimate_prior(task, own_seed)
+        found = estimate_with_known(settings.estimate_prior(task, own_seed), domains)
     distance = 0.5 * float(np.abs(found.shares - 1.0 / len(found.shares)).sum())
     return found.shares, found.is_clear and distance > MIN_DISTANCE
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
+from adrem.base.known import by_origin
 from adrem.base.validation import Domains
 from adrem.committee import views
 
@@ -67,7 +68,7 @@ class Difference(NamedTuple):
 
 def compare_domains(domains: Domains, shares: Array, seed: np.random.SeedSequence) -> Difference:
     """Measure the difference of the domains as it is, and with what may explain it."""
-    rng = np.random.default_rng(seed)
+    domains, rng = by_origin(domains), np.random.default_rng(seed)
     source, target = (_some(table.shape[0], rng) for table in (domains.X_source, domains.X_target))
     rows = domains._replace(
         X_source=domains.X_source[source],

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
+from adrem.base.known import by_origin
+from adrem.base.validation import Domains
 from adrem.machines.discriminant import unit_rows
 from adrem.machines.tables import inverse_frequencies, mean_and_deviation, stack
 from adrem.runtime.seeds import as_integer
@@ -54,6 +56,16 @@ class Viewed(NamedTuple):
     source: Matrix
     target: Matrix
     view: View
+
+
+def seen_by(view: Callable[[Matrix, Matrix], Viewed], domains: Domains) -> Viewed:
+    """The labelled rows and the others as a view shows them: it is fitted to the domains that the rows come from."""
+    origin = by_origin(domains)
+    viewed = view(origin.X_source, origin.X_target)
+    if not domains.n_known:
+        return viewed
+    known, others = viewed.target[: domains.n_known], viewed.target[domains.n_known :]
+    return Viewed(stack([viewed.source, known]), others, viewed.view)
 
 
 def as_given(source: Matrix, target: Matrix) -> Viewed:

@@ -12,6 +12,8 @@ from scipy.special import softmax
 from sklearn.base import clone
 
 from adrem.algorithm.calibration import calibrate
+from adrem.base.known import fit_beside
+from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
 from adrem.diagnostics.verdict import reasons_against
@@ -72,6 +74,8 @@ def estimate_accuracy(
     """Estimate the accuracy of a model in the target without target labels.
 
     The model is fitted three more times, each time without a third of the rows of both domains, which it then scores.
+    Labels of the target that were known in the fit are known in these fits too, but for the third that is left out. The
+    estimate is for the other labels.
 
     Parameters
     ----------
@@ -133,6 +137,8 @@ class Chances(NamedTuple):
 def held_out_chances(examined: Examination, random_state: int = 0) -> Chances:
     """Return class probabilities of all rows, for the class shares that the model assumes."""
     domains = examined.domains
+    if not examined.is_unknown.any():
+        raise InvalidDataError("Every label of the target was known in the fit: there is nothing to estimate.")
     check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
     known, unknown = _held_out_scores(examined.model, domains, random_state)
@@ -149,8 +155,9 @@ def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.in
     labels = examined.after if labels is None else labels
     known, unknown = chances
     source_accuracy = float(np.mean(known.argmax(axis=1) == examined.domains.labels))
-    confidence = float(unknown[np.arange(len(unknown)), labels].mean())
-    low, high = interval_of(confidence, len(unknown), examined.distance_before)
+    rows = np.flatnonzero(examined.is_unknown)
+    confidence = float(unknown[rows, labels[rows]].mean())
+    low, high = interval_of(confidence, len(rows), examined.distance_before)
     reasons = _why_unknown(examined)
     return AccuracyEstimate(
         accuracy=confidence,
@@ -165,8 +172,9 @@ def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.in
 
 def _why_unknown(examined: Examination) -> list[str]:
     """Return why the accuracy can't be told; nothing if it can."""
-    n_target = examined.domains.X_target.shape[0]
-    few = [f"The target has only {n_target} rows."] if n_target < FEW_ROWS else []
+    n_target = int(np.count_nonzero(examined.is_unknown))
+    which = "" if examined.domains.known is None else " without a known label"
+    few = [f"The target has only {n_target} rows{which}."] if n_target < FEW_ROWS else []
     return [*few, *reasons_against(examined.evidence)]
 
 
@@ -208,18 +216,25 @@ def _held_out_scores(model: Any, domains: Domains, seed: int) -> tuple[Array, Ar
         part = clone(model).set_params(**model.refit_params(int(np.count_nonzero(~also_held))))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # these models are not returned
-            part.fit_domains(
+            fit_beside(
+                part,
                 Domains(
                     domains.X_source[~held_source],
                     domains.labels[~held_source],
                     domains.weights[~held_source],
                     domains.X_target[~also_held],
                     domains.classes,
-                )
+                    known=None if domains.known is None else _unless_none(domains.known[~also_held]),
+                ),
             )
         known[held_source] = _scores(part, domains.X_source[held_source])
         unknown[also_held] = _scores(part, domains.X_target[also_held])
     return known, unknown
+
+
+def _unless_none(known: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """Return the known labels; None if none is known."""
+    return known if np.any(known != UNKNOWN) else None
 
 
 def _scores(model: Any, rows: Matrix) -> Array:

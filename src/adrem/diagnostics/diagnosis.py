@@ -15,7 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
+from adrem.base.known import fit_beside, known_labels
 from adrem.base.pipelines import unwrap
+from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
 from adrem.diagnostics.contributions import ClassFeatures, class_features
@@ -145,13 +147,14 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
             f"The model knows the classes {model.classes_.tolist()}, y_source has {domains.classes.tolist()}: pass the "
             "labels that it was fitted to."
         )
-    return domains
+    return domains._replace(known=known_labels(model))
 
 
 class Examination:
     """A model, its two domains, and the classifier of the source alone to compare it with.
 
-    `before` are the labels of that classifier, `after` those of the model.
+    `before` are the labels of that classifier, `after` those of the model. Where labels of the target were known in the
+    fit, that classifier learns from them too, and both have these labels.
     """
 
     def __init__(self, model: Any, domains: Domains, feature_names: Sequence[str] | None, random_state: int) -> None:
@@ -162,8 +165,10 @@ class Examination:
         self.names = self._names(feature_names)
         self.labels: list[Any] = model.classes_.tolist()
         self.baseline = fit_baseline(domains)
-        self.before = self.baseline.label_rows(domains.X_target)
-        self.after = model.label_rows(domains.X_target)
+        self.before, self.after = (
+            labels if domains.known is None else np.where(domains.known == UNKNOWN, labels, domains.known)
+            for labels in (own.label_rows(domains.X_target) for own in (self.baseline, model))
+        )
         self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
         self.kinds: list[str] = getattr(model, "kinds_", [])
         self.members = self._members()
@@ -247,6 +252,12 @@ class Examination:
         return replace(found, reasons=[*found.reasons, *self._unsupported_shares(found.choice)])
 
     @property
+    def is_unknown(self) -> NDArray[np.bool_]:
+        """Which rows of the target had no known label in the fit."""
+        known = self.domains.known
+        return np.ones(self.domains.X_target.shape[0], dtype=bool) if known is None else known == UNKNOWN
+
+    @property
     def chosen(self) -> NDArray[np.intp]:
         """The labels that the verdict prefers, the adapted ones if it is unsure."""
         return self._labels_of(self.verdict.choice)
@@ -265,10 +276,11 @@ class Examination:
         return [f"{here} of these labels are {self.labels[k]!r}, in the source {there}: {means_same}"]
 
     def score(self, truth: Any) -> Scores | None:
-        """Score the labels by the true ones; None without any."""
+        """Score the labels that were not known by the true ones; None without any."""
         if truth is None:
             return None
-        before, after = (self.model.classes_[labels] for labels in (self.before, self.after))
+        before, after = (self.model.classes_[labels][self.is_unknown] for labels in (self.before, self.after))
+        truth = np.asarray(truth, dtype=object)[self.is_unknown]
         return score_labels(before, after, truth, self.labels)
 
     @property
@@ -328,7 +340,8 @@ class Examination:
         shares = self.model.share_rows(self.domains.X_target)
         order = np.argsort(shares, axis=1, kind="stable")
         margin = np.take_along_axis(shares, order[:, -1:], 1) - np.take_along_axis(shares, order[:, -2:-1], 1)
-        rows = np.argsort(margin[:, 0], kind="stable")[:N_UNCERTAIN]
+        rows = np.argsort(margin[:, 0], kind="stable")
+        rows = rows[self.is_unknown[rows]][:N_UNCERTAIN]
         confidence = self.model.confidence_rows(self.domains.X_target[rows])
         # Not always the last but one: among equal shares, the label is that of predict.
         second = [next(c for c in order[row, ::-1] if c != self.after[row]) for row in rows]
@@ -364,7 +377,7 @@ def fit_baseline(domains: Domains) -> SourceOnlyCV:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that does not converge is seldom chosen
         with one_blas_thread():
-            baseline.fit_domains(domains)
+            fit_beside(baseline, domains)
     return baseline
 
 

@@ -53,6 +53,11 @@ def stack(tables: list[Matrix]) -> Matrix:
     return np.concatenate(tables, axis=0).astype(np.result_type(*tables), order="C", copy=False)
 
 
+def mean_squared_norm(rows: Matrix) -> float:
+    """Return the mean squared norm of rows, 1 if they are all zero: C is set relative to it."""
+    return float(np.mean(squared_norms(rows))) or 1.0
+
+
 def add_bias(table: Matrix) -> Matrix:
     """Append the constant feature that stands for the intercept, as liblinear's `-B 1` does."""
     n_rows, n_features = table.shape

@@ -118,6 +118,8 @@ def _is_as_declared(array: Any, declared: Array, lengths: dict[str, int | None],
         return isinstance(array, np.ndarray) and array.ndim == 1 and bool(np.isin(array, model.classes_).all())
     if declared.holds == "positions":
         return _are_positions(array, model.n_features_in_)
+    if declared.holds == "rows":
+        return _are_positions(array, len(getattr(model, "transduction_", ())))
     return is_numbers(array, tuple(lengths[n] if isinstance(n, str) else n for n in declared.shape))
 
 
@@ -137,9 +139,9 @@ def lengths_of(model: Any) -> dict[str, int | None]:
     }
 
 
-def _are_positions(array: Any, n_features: int) -> bool:
+def _are_positions(array: Any, n: int) -> bool:
     inside = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "iu"
-    return inside and (not array.size or bool(0 <= array.min() <= array.max() < n_features))
+    return inside and (not array.size or bool(0 <= array.min() <= array.max() < n))
 
 
 def _are_names(array: NDArray[Any] | None, n_names: int) -> bool:

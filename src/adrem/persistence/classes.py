@@ -9,7 +9,7 @@ from typing import Any
 
 from adrem.base.classifier import DomainClassifier
 from adrem.exceptions import InvalidTypeError, UnreadableModelError
-from adrem.registry import ESTIMATORS, ITERATIVE, LINEAR, Saved, find_estimator
+from adrem.registry import ESTIMATORS, ITERATIVE, KNOWN_ARRAYS, KNOWN_VALUES, LINEAR, Saved, find_estimator
 
 # What the base classes set; a class of another package adds its own by `saved_attributes`.
 INHERITED = (*LINEAR, *ITERATIVE)
@@ -57,9 +57,9 @@ def saved_of(cls: type[Any]) -> Saved:
     """
     declared = find_estimator(cls)
     if declared is not None and declared.saved is not None:
-        return declared.saved
+        return declared.saved.with_known()
     required: tuple[str, ...] = ("classes_",)
-    names = dict.fromkeys(INHERITED)
+    names = dict.fromkeys((*INHERITED, *KNOWN_ARRAYS, *KNOWN_VALUES))
     for base in cls.__mro__:
         names.update(dict.fromkeys(vars(base).get("saved_attributes", ())))
         declared = find_estimator(base)

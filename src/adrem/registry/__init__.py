@@ -11,7 +11,7 @@ from adrem.registry.methods import (
     find_estimator,
     import_class,
 )
-from adrem.registry.saved_attributes import ARRAYS, ITERATIVE, LINEAR, VALUES, Array, Saved
+from adrem.registry.saved_attributes import ARRAYS, ITERATIVE, KNOWN_ARRAYS, KNOWN_VALUES, LINEAR, VALUES, Array, Saved
 
 __all__ = [
     "ARRAYS",
@@ -20,6 +20,8 @@ __all__ = [
     "DECLARED_METHODS",
     "ESTIMATORS",
     "ITERATIVE",
+    "KNOWN_ARRAYS",
+    "KNOWN_VALUES",
     "LINEAR",
     "VALUES",
     "Array",

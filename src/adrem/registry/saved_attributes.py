@@ -6,17 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 LINEAR = ("classes_", "coef_", "intercept_", "transduction_")
+KNOWN_ARRAYS, KNOWN_VALUES = ("known_rows_",), ("known_weight_",)
 ITERATIVE = ("C_", "history_", "n_iter_", "termination_condition_")
 
 
 class Array(NamedTuple):
     """A fitted attribute that is an array: its lengths by name (None is any), and what it holds.
 
-    Numbers are finite floats, labels are classes of the model, and positions are those of features.
+    Numbers are finite floats, labels are classes of the model, positions are those of features, rows those of the
+    target.
     """
 
     shape: tuple[str | int | None, ...]
-    holds: Literal["numbers", "labels", "positions"] = "numbers"
+    holds: Literal["numbers", "labels", "positions", "rows"] = "numbers"
 
 
 # Every fitted attribute of the package that a model file may hold; a `Saved` names those of a method.
@@ -46,6 +48,7 @@ ARRAYS: Mapping[str, Array] = {
     "row_agreement_": Array(("target",)),
     "member_agreement_": Array(("kinds", "target")),
     "idf_": Array(("features",)),
+    "known_rows_": Array((None,), "rows"),
 }
 # How a value is made from what JSON has of it.
 VALUES: Mapping[str, Callable[[Any], Any]] = {
@@ -63,6 +66,7 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "temperature_": float,
     "by_domain_": bool,
     "chosen_": str,
+    "known_weight_": float,
     "cv_accuracy_": lambda accuracies: {str(name): float(accuracy) for name, accuracy in accuracies.items()},
 }
 
@@ -77,6 +81,10 @@ class Saved(NamedTuple):
     optional: tuple[str, ...] = ()
     values: tuple[str, ...] = ("C_",)
     added: tuple[str, ...] = ()
+
+    def with_known(self) -> Saved:
+        """Add what a fit of any method leaves if labels of the target were known."""
+        return self._replace(optional=(*self.optional, *KNOWN_ARRAYS), added=(*self.added, *KNOWN_VALUES))
 
     @property
     def header(self) -> tuple[str, ...]:

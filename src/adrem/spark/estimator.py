@@ -33,7 +33,8 @@ class AdREM(Estimator, AdREMSetters, DefaultParamsReadable, DefaultParamsWritabl
     featuresCol : str, default="features"
         Column of vectors, dense or sparse. MLlib gives no weight to a feature that is constant.
     labelCol : str, default="label"
-        Column of numbers that name the classes. Labels of target rows are never read.
+        Column of numbers that name the classes. Labels of target rows are never read: give rows of the target whose
+        labels are known a domain of 0 or more.
     domainCol : str, default="domain"
         Column of numbers: below 0 for the target, 0 or more for the source. Several sources are pooled.
     predictionCol : str, default="prediction"

@@ -1,0 +1,134 @@
+"""Known labels of the target, from a column that is partly empty or from a file of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from adrem.baselines import SourceOnly
+from adrem.columns import FileTable, Pair, make_pair
+from adrem.columns.labelling import adapt_pair, label_pair
+from adrem.exceptions import ParameterError
+
+N = 24
+SIZES = [10.0, 30.0] * (N // 2)
+SOURCE = pl.DataFrame({"name": [f"s{k}" for k in range(N)], "size": SIZES, "kind": ["a", "b"] * (N // 2)})
+TARGET = pl.DataFrame({"name": [f"t{k}" for k in range(N)], "size": [size + k for k, size in enumerate(SIZES)]})
+SOME: list[Any] = ["a", None, "b", "", "NA", " a "] + [None] * (N - 6)
+EXPECTED = ["a", None, "b", None, None, "a"] + [None] * (N - 6)
+
+
+def table(frame: pl.DataFrame, name: str = "b.csv") -> FileTable:
+    return FileTable(name, "", frame)
+
+
+def pair_of(target: pl.DataFrame = TARGET, source: pl.DataFrame = SOURCE, **options: Any) -> Pair:
+    options = {"label": "kind", "left_out": ["name"], **options}
+    return make_pair(table(source, "a.csv"), table(target), **options)
+
+
+def labelled(**columns: Any) -> FileTable:
+    return table(pl.DataFrame(columns), "known.csv")
+
+
+def test_partly_empty_column_is_known() -> None:
+    pair = pair_of(TARGET.with_columns(kind=pl.Series(SOME)))
+    assert pair.known is not None
+    assert pair.known.tolist() == EXPECTED
+    assert pair.notes[0] == (
+        "column 'kind' of b.csv has labels in 3 of 24 rows: the model learns from these rows too; with target_label it "
+        "is only scored by them"
+    )
+    assert not any("is not used" in note for note in pair.notes)
+    assert pair.truth is None
+    np.testing.assert_array_equal(pair.X_target, pair_of().X_target)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"] * (N // 2), [None] * N, [""] * N])
+def test_full_or_empty_column_is_not_read(labels: list[Any]) -> None:
+    pair = pair_of(TARGET.with_columns(kind=pl.Series(labels, dtype=pl.String)))
+    assert pair.known is None
+    assert any("column 'kind' of b.csv is not used" in note for note in pair.notes)
+
+
+def test_column_for_scoring_is_not_learnt_from() -> None:
+    pair = pair_of(TARGET.with_columns(kind=pl.Series(SOME)), target_label="kind")
+    assert pair.known is None
+    both = pair_of(TARGET.with_columns(kind=pl.Series(SOME), truth=pl.Series(["b"] * N)), target_label="truth")
+    assert both.known is not None
+    assert both.truth is not None
+    assert both.truth.tolist() == ["b" if label is None else "" for label in EXPECTED]
+
+
+def test_file_names_the_rows() -> None:
+    known = labelled(name=["t2", "t0", "t5", "t7"], kind=["b", "a", "a", None])
+    pair = pair_of(known=known, identifier="name")
+    assert pair.known is not None
+    assert pair.known.tolist() == EXPECTED
+    assert pair.notes[0] == "known.csv has labels of 3 of the 24 rows of b.csv: the model learns from them"
+    assert pair_of(known=labelled(name=["t2"], kind=[""]), identifier="name").known is None
+
+
+def test_whole_numbers_are_one_label_with_and_without_a_point() -> None:
+    source = SOURCE.with_columns(kind=pl.Series([0, 1] * (N // 2)))
+    target = TARGET.with_columns(kind=pl.Series([0.0, None, 1.0] + [None] * (N - 3)))
+    known = pair_of(target, source).known
+    assert known is not None
+    assert known[:3].tolist() == [0, None, 1]
+    names = labelled(name=["t0"], kind=[1.0])
+    assert pair_of(source=source, known=names, identifier="name").known[0] == 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("known", "message", "parameter"),
+    [
+        (
+            labelled(name=["t0"], kind=["c"]),
+            "'kind' of known.csv has the label 'c', which no row of the source",
+            "known",
+        ),
+        (labelled(name=["x"], kind=["a"]), "known.csv labels 'x', and b.csv has no row with it in 'name'", "known"),
+        (labelled(name=["t0", "t0"], kind=["a", "b"]), "gives 't0' the labels 'a' and 'b': keep one", "known"),
+        (labelled(nom=["t0"], kind=["a"]), "known.csv has no column 'name'", "known"),
+        (labelled(name=["t0"], sort=["a"]), "known.csv has no column 'kind'", "known"),
+        (FileTable("n.npz", "", rows=np.ones((2, 2))), "n.npz has rows of numbers", "known"),
+    ],
+)
+def test_bad_file_is_refused(known: FileTable, message: str, parameter: str) -> None:
+    with pytest.raises(ParameterError, match=message) as raised:
+        pair_of(known=known, identifier="name")
+    assert raised.value.parameter == parameter
+
+
+def test_identifier_is_needed_and_names_one_row() -> None:
+    known = labelled(name=["t0"], kind=["a"])
+    with pytest.raises(ParameterError, match=r"Which column of known.csv and b.csv identifies the rows\?"):
+        pair_of(known=known)
+    twice = TARGET.with_columns(name=pl.Series(["t0"] * N))
+    with pytest.raises(ParameterError, match="has several rows with it"):
+        pair_of(twice, known=known, identifier="name")
+    with pytest.raises(ParameterError, match="has no column 'nom'"):
+        pair_of(known=known, identifier="nom")
+
+
+def test_unknown_label_in_a_column_names_the_fix() -> None:
+    with pytest.raises(ParameterError, match=r"'kind' of b.csv has the label 'c', .* Correct it, or empty the cell"):
+        pair_of(TARGET.with_columns(kind=pl.Series(["c"] + [None] * (N - 1))))
+
+
+@pytest.mark.parametrize("sources", [None, np.arange(N) % 2])
+def test_labels_are_learnt_and_written_as_given(sources: Any) -> None:
+    target = TARGET.with_columns(kind=pl.Series(["b", "a"] + [None] * (N - 2)))  # the other way round
+    source = FileTable("a.csv", "", SOURCE, sources=sources)
+    pair = make_pair(source, table(target), label="kind", left_out=["name"])
+    bundle, examined = adapt_pair(pair, SourceOnly(C=1.0), {})
+    assert examined.model.known_rows_.tolist() == [0, 1]
+    assert examined.model.transduction_[:2].tolist() == ["b", "a"]
+    labels = label_pair(bundle, pair, examined)
+    for written in (labels.label, labels.source_label):
+        assert written[:2].tolist() == ["b", "a"]
+    assert labels.confidence[:2].tolist() == [1.0, 1.0]
+    assert not labels.changed[:2].any()
