@@ -10,7 +10,7 @@ test test-thorough test-oldest check-dist: export OMP_NUM_THREADS = 1
 CORE := $(addprefix tests/, algorithm/test_adrem.py algorithm/test_sources.py base/test_validation.py test_golden.py \
   test_no_network.py test_package.py persistence cli/test_adapt.py cli/test_app.py columns machines/test_compiled.py reports/test_page.py)
 
-.PHONY: demo test test-all test-thorough test-oldest docs torture torture-full dist check-dist audit lint types figures results check clean
+.PHONY: demo test test-all test-thorough test-oldest docs torture torture-quick torture-full dist check-dist audit lint types figures results check clean
 
 demo: .venv/.demo ## adapt between two bundled domains, print the accuracies, save a picture
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,9 @@ test-oldest: .venv-oldest/.test ## run the compatibility tests with the lowest v
 
 torture: .venv/.torture ## feed it bad input, bad files, faults and load, and count what it takes; under 20 minutes
 	$(BIN)/python -m torture --output docs/results/torture.csv --page docs/robustness.md
+
+torture-quick: .venv/.torture ## a part of it, for every change; under five minutes on two idle cores
+	$(BIN)/python -m torture --quick
 
 torture-full: .venv/.torture ## the same for hours, with very large data
 	$(BIN)/python -m torture --full --output docs/results/torture-full.csv

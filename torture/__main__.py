@@ -10,24 +10,29 @@ from pathlib import Path
 from time import perf_counter
 
 from torture.outcomes import Row, as_csv, as_lines, as_page, merged, read_csv, split_page
+from torture.scale import set_quick
 
 # Chapters that use two cores run one after the other. Then two groups of chapters that use one core run in parallel.
 BUSY = ("inputs", "fuzz", "files", "models", "numerics", "faults", "peers")
 SIDES = (("load",), ("same", "memory"))
 CHAPTERS = ("inputs", "fuzz", "files", "models", "numerics", "same", "faults", "load", "memory", "peers")
+QUICK = ("inputs", "fuzz", "files", "models", "faults")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.add_argument("chapters", nargs="*", metavar="chapter", help=f"some of {', '.join(CHAPTERS)}; all by default")
     parser.add_argument("--full", action="store_true", help="the long runs too")
+    parser.add_argument("--quick", action="store_true", help="a part of inputs, files, models, fuzzing and faults")
     parser.add_argument("-o", "--output", type=Path, help="where the table goes as csv")
     parser.add_argument("--page", type=Path, help="a page whose tables between its two marks are replaced")
     options = parser.parse_args()
     strange = set(options.chapters) - set(CHAPTERS)
     if strange:
         parser.error(f"there is no chapter {', '.join(sorted(strange))}")
-    wanted = options.chapters or CHAPTERS
+    if options.quick:
+        set_quick()
+    wanted = options.chapters or (QUICK if options.quick else CHAPTERS)
     found: dict[str, list[Row]] = {}
 
     def run(names: tuple[str, ...]) -> None:

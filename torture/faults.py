@@ -23,6 +23,7 @@ from torture.faults_kills import (
 from torture.faults_pipes import broken_pipes
 from torture.faults_scenes import Scene, Server, make_adapt, make_bench, make_fetch, slow_server
 from torture.outcomes import Row
+from torture.scale import usual_or
 
 CHAPTER = "faults"
 KILLS, MANY_KILLS = 50, 200
@@ -46,7 +47,7 @@ class Stage:
 def run(*, full: bool) -> list[Row]:
     """Kills, disks, pipes and Ctrl-C."""
     with set_up() as stage:
-        kills = MANY_KILLS if full else KILLS
+        kills = MANY_KILLS if full else usual_or(KILLS, 3)
         return [
             *(kill_row(stage, scene, kills) for scene in (stage.adapt, stage.bench, stage.fetch)),
             *(terminate_row(stage, scene) for scene in (stage.adapt, stage.bench, stage.fetch)),
@@ -102,7 +103,7 @@ def terminate_row(stage: Stage, scene: Scene) -> Row:
         stroke = draw(scene, usual, case, signal.SIGTERM, PARTS)
         return terminate(scene, usual, stroke, case, stage.numba)
 
-    return Row.of(CHAPTER, f"SIGTERM to {scene.name}", side_by_side(one, range(TERMINATIONS)))
+    return Row.of(CHAPTER, f"SIGTERM to {scene.name}", side_by_side(one, range(usual_or(TERMINATIONS, 1))))
 
 
 def interrupt_row(stage: Stage, scene: Scene, jobs: str) -> Row:
@@ -113,4 +114,4 @@ def interrupt_row(stage: Stage, scene: Scene, jobs: str) -> Row:
         stroke = draw(scene, usual, case, signal.SIGINT, PARTS)
         return interrupt(scene, usual, stroke, case, stage.numba)
 
-    return Row.of(CHAPTER, f"Ctrl-C in {scene.name}, {jobs}", side_by_side(one, range(INTERRUPTS)))
+    return Row.of(CHAPTER, f"Ctrl-C in {scene.name}, {jobs}", side_by_side(one, range(usual_or(INTERRUPTS, 1))))

@@ -1,13 +1,19 @@
-"""Fuzz `fit`, `predict`, the loaders and the command line with a coverage-guided fuzzer (atheris)."""
+"""Fuzz `fit`, `predict`, the loaders and the command line with a coverage-guided fuzzer (atheris).
+
+Every input has a limit of memory and a clock: more of either is a failure, as a crash is. Half of the changes keep the
+form of the file (`torture.mutators`).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,9 +23,13 @@ from pathlib import Path
 
 import numpy as np
 
+from torture.mutators import mutated
 from torture.outcomes import ANSWERED, Row
+from torture.scale import usual_or
 
 SECONDS = {False: 10, True: 300}
+PER_INPUT = 20.0  # seconds for one, on a busy machine
+MOST_MEMORY = 1_500_000_000  # bytes that all inputs together may add to the process
 STARTS = 240  # seconds more, for what has to be loaded and compiled
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 
@@ -85,6 +95,7 @@ TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "tables of unknown format": _read(""),
     "csv files": _read(".csv"),
     "json lines": _read(".jsonl"),
+    "parquet files": _read(".parquet"),
     "npz files": _read(".npz"),
     "svmlight files": _read(".svmlight"),
     "the command line": _command,
@@ -104,6 +115,7 @@ def seeds_of(target: str) -> list[bytes]:
         "tables of unknown format": tuple(form for form in GOOD if form not in ("sqlite", "toml")),
         "csv files": ("csv",),
         "json lines": ("jsonl",),
+        "parquet files": ("parquet",),
         "npz files": ("npz", "CSR npz"),
         "svmlight files": ("svmlight",),
     }.get(target, ())
@@ -120,18 +132,30 @@ def fuzz(target: str, seconds: int, corpus: str) -> None:
     warnings.simplefilter("ignore")
     folder = Path(corpus).parent
 
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
     def one(content: bytes) -> None:
+        begin = time.monotonic()
         with contextlib.suppress(*CLEAN):
             TARGETS[target](content, folder)
+        taken = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+        if taken > MOST_MEMORY:
+            raise RuntimeError(f"took {taken / 1e6:.0f} MB")
+        if time.monotonic() - begin > PER_INPUT:
+            raise RuntimeError(f"took {time.monotonic() - begin:.0f} seconds")
+
+    def change(content: bytes, most: int, seed: int) -> bytes:
+        formed = mutated(target, content, seed) if seed % 2 else None
+        return atheris.Mutate(content, most) if formed is None else formed[:most]
 
     os.chdir(folder)
-    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=8192", corpus]
-    atheris.Setup([sys.argv[0], *options], one)
+    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=65536", corpus]
+    atheris.Setup([sys.argv[0], *options], one, custom_mutator=change)
     atheris.Fuzz()
 
 
-def _outcome(target: str, seconds: int) -> tuple[int, str]:
-    """How many inputs were tried, and what became of them."""
+def _outcome(target: str, seconds: int) -> tuple[int, str, int]:
+    """How many inputs were tried, what became of them, and the megabytes that the process took at most."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         corpus.mkdir()
@@ -151,21 +175,27 @@ def _outcome(target: str, seconds: int) -> tuple[int, str]:
     runs = re.findall(r"Done (\d+) runs|#(\d+)\s", done.stderr)
     n_runs = int(next(number for number in runs[-1] if number)) if runs else 0
     if done.returncode == 0 and n_runs:
-        return n_runs, ANSWERED
+        return n_runs, ANSWERED, peak_of(done.stderr)
     wrong = [
         line for line in done.stderr.splitlines() if re.match(r"\w*(Error|Exception|Exit|Panic)\w*:|==\d+==", line)
     ]
-    return n_runs, " ".join(wrong[:2]) or done.stderr[-300:]
+    return n_runs, " ".join(wrong[:2]) or done.stderr[-300:], peak_of(done.stderr)
+
+
+def peak_of(said: str) -> int:
+    """The megabytes that the fuzzer says its process took at most."""
+    return max([0, *map(int, re.findall(r"rss: (\d+)Mb", said))])
 
 
 def run(*, full: bool) -> list[Row]:
     if find_spec("atheris") is None:
         return [Row("fuzzing", "atheris", note="not installed: pip install 'adrem[torture]'")]
+    seconds = usual_or(SECONDS[full], 3)
     with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(TARGETS, pool.map(lambda target: _outcome(target, SECONDS[full]), TARGETS), strict=True))
+        found = dict(zip(TARGETS, pool.map(lambda target: _outcome(target, seconds), TARGETS), strict=True))
     table = []
-    for target, (n_runs, outcome) in found.items():
-        row = Row("fuzzing", target, survived=n_runs, note=f"{SECONDS[full]} seconds")
+    for target, (n_runs, outcome, peak) in found.items():
+        row = Row("fuzzing", target, survived=n_runs, note=f"{seconds} seconds, {peak} MB at most")
         if outcome != ANSWERED:
             row.failed, row.failures = 1, [outcome]
         table.append(row)

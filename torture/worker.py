@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
+from torture.scale import part_of
+
 LIMIT = 60.0  # seconds for a case
 STARTS = 300.0  # seconds for a process to be ready: it may have to compile
 READY = "ready"
@@ -19,7 +21,7 @@ READY = "ready"
 
 def run_cases(module: str, who: str, names: Iterable[str], processes: int = 2) -> list[tuple[str, str]]:
     """The outcome of every case: what ``module.outcome_of(who, name)`` returns, or that it crashed or hung."""
-    names = list(names)
+    names = part_of(list(names))
     parts = [names[k::processes] for k in range(processes)]
     with ThreadPoolExecutor(processes) as pool:
         results = pool.map(lambda part: list(_run_part(module, who, part)), parts)

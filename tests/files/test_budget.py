@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +168,11 @@ def test_polars_that_is_not_whole_is_told_as_such(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("polars.LazyFrame", fail)
     with pytest.raises(NotEnoughMemoryError, match="polars can't be loaded, which reads csv and parquet files"):
         labelled_rows.whole_polars()
+
+
+def test_hostile_quotes_of_json_take_no_longer_than_others() -> None:
+    """A search that begins anew at each quote takes the square of the time: hours for some megabytes."""
+    begin = time.process_time()
+    with pytest.raises(DamagedDataError):
+        read_json_lines(b'{"' + b'\\"' * 1_000_000, "t.jsonl")
+    assert time.process_time() - begin < 10

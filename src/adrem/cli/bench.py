@@ -89,7 +89,9 @@ def run(
     if jobs is not None and cluster is not None:
         raise typer.BadParameter("A cluster runs as many cells as it has workers: omit --jobs.", param_hint="--jobs")
     from adrem.benchmark.cells import run_cell
+    from adrem.cli.models import check_jobs
 
+    check_jobs(jobs)
     store, planned = _plan(table, features, pairs, methods, repeats, cache, form, data_home, running=True)
     if not planned.protocols:
         say("Nothing to run.")
@@ -134,7 +136,9 @@ def figure(
     """Draw a figure as NAME.png and NAME.svg; its points go to NAME.csv."""
     from adrem.benchmark.figures import check_drawing, draw, find_figure
     from adrem.benchmark.store import Store
+    from adrem.cli.models import check_jobs
 
+    check_jobs(jobs)
     chosen = checked("NAME", lambda: find_figure(name))
     check_drawing(output)
     store = Store(_cache_folder(cache))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import cpu_count
 from typing import Any
 
 import typer
@@ -10,6 +11,7 @@ from adrem.cli.parameters import MODEL_OPTIONS
 from adrem.registry import COMMAND_LINE_METHODS, DECLARED_METHODS
 
 PRIORS = ("uniform", "source", "estimate", "auto")
+MOST_JOBS, JOBS_PER_CORE = 64, 4
 REPLACED = {"auto": "committee"}
 
 
@@ -22,8 +24,7 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
         )
     if method not in COMMAND_LINE_METHODS:
         raise typer.BadParameter(f"{method!r} is not one of {', '.join(COMMAND_LINE_METHODS)}.", param_hint="--method")
-    if jobs == 0:
-        raise typer.BadParameter("It must not be 0; -1 uses all cores.", param_hint="--jobs")
+    check_jobs(jobs)
     params = {name: value for name, value in options.items() if value is not None}
     if "class_prior" in params:
         params["class_prior"] = _read_prior(params["class_prior"])
@@ -41,6 +42,15 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
     model.set_params(random_state=seed, **running, **params)
     model.validate_params()
     return model
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Raise an error for a number of jobs that would take the machine down, each of which has a thread or process."""
+    if jobs == 0:
+        raise typer.BadParameter("It must not be 0; -1 uses all cores.", param_hint="--jobs")
+    most = max(MOST_JOBS, JOBS_PER_CORE * (cpu_count() or 1))
+    if jobs is not None and jobs > most:
+        raise typer.BadParameter(f"At most {most} are possible here; -1 uses all cores.", param_hint="--jobs")
 
 
 def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.columns.values import as_numbers, as_strings
+from adrem.columns.values import as_numbers, as_strings, plain_numbers
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -47,6 +47,8 @@ def _codes_in_numbers(numbers: dict[str, NDArray[np.float64]]) -> dict[str, list
 
 def _codes_of(values: NDArray[np.float64], candidates: Collection[float], least: int) -> list[float]:
     """Return the numbers that are in enough rows and far from all others."""
+    if not np.isin(values, [*candidates]).any():
+        return []
     codes = [code for code in candidates if np.count_nonzero(values == code) >= least]
     others = values[~np.isin(values, codes)]
     return [code for code in codes if len(others) and _stands_out(code, others)]
@@ -54,6 +56,10 @@ def _codes_of(values: NDArray[np.float64], candidates: Collection[float], least:
 
 def _numbers_of(columns: list[Series]) -> NDArray[np.float64]:
     """Return all numbers of a column in both tables, none if it is not a column of numbers."""
+    plain = plain_numbers(columns)
+    if plain is not None:
+        both = np.concatenate(plain)
+        return both[~np.isnan(both)]
     if any(column.dtype.is_temporal() or column.dtype.is_nested() for column in columns):
         return np.zeros(0)
     n_values = sum(as_strings(column).drop_nulls().len() for column in columns)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.columns.names import describe_columns
-from adrem.columns.values import as_days, as_numbers, as_strings, date_format
+from adrem.columns.values import as_days, as_numbers, as_strings, date_format, plain_numbers
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.notices import NamingText
 from adrem.runtime.text import some_names
@@ -118,11 +118,13 @@ class Columns:
 def infer_kinds(source: DataFrame, target: DataFrame, wishes: Wishes | None = None) -> Columns:
     """Decide the kind of each shared column; those that were named are what they were named."""
     wishes = wishes or Wishes()
-    shared = [name for name in source.columns if name in target.columns]
+    theirs = {*target.columns}
+    shared = [name for name in source.columns if name in theirs]
     wishes.check(shared)
+    kinds = wishes.kinds
     columns = [
-        _as_requested(source[name], target[name], wishes.kinds[name])
-        if name in wishes.kinds
+        _as_requested(source[name], target[name], kinds[name])
+        if name in kinds
         else _kind_of(source[name], target[name])
         for name in shared
         if name not in wishes.left_out
@@ -147,7 +149,8 @@ def check_learnt(columns: list[Column], source: DataFrame, target: DataFrame) ->
 
 
 def _only(frame: DataFrame, other: DataFrame, left_out: Collection[str]) -> list[str]:
-    return [name for name in frame.columns if name not in other.columns and name not in left_out]
+    theirs = {*other.columns, *left_out}
+    return [name for name in frame.columns if name not in theirs]
 
 
 def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
@@ -173,6 +176,9 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
 def _kind_of(source: Series, target: Series) -> Column:
     name = source.name
     _check_type(source, target)
+    plain = plain_numbers((source, target))
+    if plain is not None and not all(np.isnan(own).all() for own in plain):
+        return _kind_of_plain(name, plain, [as_numbers(series) for series in (source, target)])
     values = [as_strings(series).drop_nulls() for series in (source, target)]
     n_values = sum(map(len, values))
     if not n_values:
@@ -186,6 +192,20 @@ def _kind_of(source: Series, target: Series) -> Column:
         return _kind_of_numbers(name, numbers, values)
     column = _kind_of_strings(name, values)
     return replace(column, doubt=_doubt(numbers, values, column)) if column.kind == "category" else column
+
+
+def _kind_of_plain(name: str, plain: list[NDArray[np.float64]], numbers: list[Series]) -> Column:
+    """Return the kind of a column that has numbers alone; most of them are broken or negative, or many repeat."""
+    both = np.concatenate(plain)
+    known = both[~np.isnan(both)]
+    if np.ptp(known) > 0 and (known != np.round(known)).any() and not all(_are_steps(own) for own in plain):
+        return Column(name, "number", "numbers")
+    return _kind_of_numbers(name, numbers, [own.drop_nulls() for own in numbers])
+
+
+def _are_steps(values: NDArray[np.float64]) -> bool:
+    """Return whether each number is one more than the previous one."""
+    return len(values) > FEW and bool((np.diff(values) == 1).all())
 
 
 def _check_type(source: Series, target: Series) -> None:

@@ -105,7 +105,7 @@ def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dic
         if column.kind in ("text", "image"):
             continue
         read = column.numbers if column.kind == "number" else as_strings
-        shares = [float(read(frame[column.name]).is_null().mean() or 0.0) for frame in frames]  # type: ignore[arg-type]
+        shares = [read(frame[column.name]).null_count() / max(1, frame.height) for frame in frames]
         n_rows = [frame.height for frame in frames]
         middle = float(np.average(shares, weights=n_rows))
         error = np.sqrt(middle * (1.0 - middle) * sum(1.0 / n for n in n_rows))

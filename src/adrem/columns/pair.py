@@ -20,7 +20,7 @@ from adrem.columns.photos import CLASS
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
-from adrem.columns.values import MISSING, missing_words, without_codes
+from adrem.columns.values import MISSING, missing_words, with_numbers, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.labelled_rows import Table
 from adrem.files.svmlight import align_columns
@@ -250,13 +250,12 @@ def _pair_of_columns(
     answers = _check_names(source, target, label, target_label, wishes)
     frame, y, places = _labelled_rows(source, frame, label)
     wishes = replace(wishes, left_out={*wishes.left_out, *answers})
-    shared = [
-        name
-        for name in frame.columns
-        if name in other.columns and name not in {*wishes.left_out, *wishes.text, *wishes.images}
-    ]
-    codes = find_codes(frame, other, shared, missing)
-    clean = without_codes(frame, codes), without_codes(other, codes)
+    theirs = {*other.columns} - {*wishes.left_out, *wishes.text, *wishes.images}
+    shared = [name for name in frame.columns if name in theirs]
+    plain = [name for name in shared if name not in wishes.categorical]
+    read = with_numbers(frame, plain), with_numbers(other, plain)
+    codes = find_codes(*read, shared, missing)
+    clean = without_codes(read[0], codes), without_codes(read[1], codes)
     columns = infer_kinds(*clean, wishes)
     columns = leave_out_suspects(columns, *clean, y, (source.name, target.name), {*wishes.kinds})
     check_learnt(columns.shared, *clean)

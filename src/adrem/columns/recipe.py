@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adrem.columns.intervals import find_intervals, interval_names
 from adrem.columns.names import describe_columns
 from adrem.columns.terms import count_terms
-from adrem.columns.values import as_days, as_numbers, as_strings, without_codes
+from adrem.columns.values import as_days, as_numbers, as_strings, with_numbers, without_codes
 from adrem.exceptions import InvalidDataError
 from adrem.features.saved import encoder_from_dict, encoder_to_dict
 from adrem.runtime.text import some_names
@@ -171,16 +171,17 @@ class Recipe:
         InvalidDataError
             If the table has none of the columns.
         """
+        given, known = {*frame.columns}, {*self.columns}
         findings = ColumnFindings(
-            missing_columns=[name for name in self.columns if name not in frame.columns],
-            new_columns=[name for name in frame.columns if name not in self.columns],
+            missing_columns=[name for name in self.columns if name not in given],
+            new_columns=[name for name in frame.columns if name not in known],
         )
         if len(findings.missing_columns) == len(self.columns):
             raise InvalidDataError(
                 f"The table has none of the columns of the model, {some_names(self.columns)}. "
                 f"{describe_columns(frame.columns, self.columns[0])}"
             )
-        frame = without_codes(frame, self.missing)
+        frame = without_codes(with_numbers(frame, [*self.numbers, *self.intervals]), self.missing)
         encoded = self.encoded(frame, findings)
         texts = [count_terms(strings_of(frame, name), terms) for name, terms in self.terms.items()]
         for name, counts in zip(self.terms, texts, strict=True):
@@ -323,9 +324,13 @@ def _one_hot(places: NDArray[np.int64], n_places: int) -> sp.csr_array:
 
 def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[np.float64]:
     """Return a column as numbers, NaN for missing ones; dates as days."""
-    if name not in frame.columns:
+    series = frame.get_column(name, default=None)
+    if series is None:
         return np.full(frame.height, np.nan)
-    series = frame[name]
+    if series.dtype == float and name not in dates:
+        values = series.to_numpy().copy()
+        values[~np.isfinite(values)] = np.nan
+        return values
     numbers = as_days(series, dates[name]) if name in dates and not series.dtype.is_numeric() else as_numbers(series)
     return numbers.fill_null(float("nan")).to_numpy()
 

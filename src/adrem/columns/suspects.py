@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adrem.columns.kinds import Column, Columns
 from adrem.columns.leaks import confirmed
-from adrem.columns.values import as_strings
+from adrem.columns.values import as_strings, plain_numbers
 from adrem.runtime.text import without_middle
 
 if TYPE_CHECKING:
@@ -110,6 +110,9 @@ def _changed(column: Column, reasons: dict[str, str], apart: dict[str, str]) -> 
 def _values(column: Column, series: Series) -> NDArray[Any]:
     """Return the filled cells as numbers, NaN for empty ones, or as strings, None for empty ones."""
     if column.kind == "number":
+        plain = None if column.dates else plain_numbers((series,))
+        if plain is not None:
+            return plain[0]
         return column.numbers(series).fill_null(float("nan")).to_numpy()
     return as_strings(series).to_numpy().astype(object)
 
@@ -182,7 +185,21 @@ def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
         return GIVES_AWAY if right >= least else ""
     if values.dtype == object:
         return ""
+    if not _may_split(values, labels, len(counts), least):
+        return ""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_leaf_nodes=len(counts), random_state=0).fit(values[:, None], labels)
     return GIVES_AWAY if tree.score(values[:, None], labels) >= least else ""
+
+
+def _may_split(values: NDArray[Any], labels: NDArray[np.intp], n_parts: int, least: float) -> bool:
+    """Return whether so many intervals may label a share of the rows: each row that is wrong ends two runs at most.
+
+    Rows of equal values count in the order that has the fewest runs.
+    """
+    order = np.lexsort((labels, values))
+    n_changes = int(np.count_nonzero(np.diff(labels[order])))
+    n_ties = len(values) - len(np.unique(values))
+    n_wrong = (n_changes - (n_parts - 1) - n_ties) / 2
+    return n_wrong <= (1.0 - least) * len(values)

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 # The first line by which a spreadsheet program tells what separates the columns.
 SEPARATOR_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?sep=([,;|\t])\"?\r?\n", re.IGNORECASE)
 
-# A key of a JSON object; and with more of them than this, polars reads slower than Python.
-KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:')
+# A string of JSON, to its end or to that of the line, and what tells that it is a key. Nothing is looked at twice.
+STRING = re.compile(rb'"((?:[^"\\\n]|\\.)*+)(?:"\s*+(:)?)?')
+# With more keys than this, polars reads slower than Python.
 MANY_KEYS = 1000
 
 
@@ -80,7 +81,7 @@ def read_json_lines(content: bytes, name: str, budget: Budget | None = None) -> 
     polars = whole_polars()
 
     def read() -> Any:
-        n_keys = len({own[1] for own in KEY.finditer(content)})
+        n_keys = len({own[1] for own in STRING.finditer(content) if own[2]})
         (budget or Budget()).draw_cells(_n_lines(content), n_keys)
         if n_keys > MANY_KEYS:
             return _read_wide(content, polars)

@@ -10,3 +10,12 @@ stops. The kernels return to Python when their budget is spent, so that Ctrl-C w
 Weights, scores and dual variables are double precision whatever the type of the rows, so that millions of small steps
 do not add up rounding errors; only four rows of a Gram matrix at a time are summed in their own type.
 """
+
+from numba import config
+
+from adrem.exceptions import MissingImportError
+
+if config.DISABLE_JIT:
+    raise MissingImportError(
+        "The compiled loops can't run without compilation, which NUMBA_DISABLE_JIT=1 turns off: unset it."
+    )
