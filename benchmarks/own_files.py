@@ -69,7 +69,7 @@ Row = dict[str, Any]
 def measure(case: Case) -> Row:
     """Adapt as the command line does with its defaults."""
     start = time.perf_counter()
-    labelled = {} if case.source.frame is None else {"label": LABEL, "target_label": LABEL}
+    labelled: dict[str, Any] = {} if case.source.frame is None else {"label": LABEL, "target_label": LABEL}
     pair = make_pair(case.source, case.target, **labelled, **case.options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
