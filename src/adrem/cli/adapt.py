@@ -225,6 +225,10 @@ def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> list[str]:
     notes = [with_options(note) for note in pair.notes]
     for note in notes:
         say_wrapped(f"- {note}")
+    if pair.recipe is not None and pair.recipe.terms:
+        say_wrapped(
+            "- texts are counts of words; a network knows more: --encoder gte-small (adrem models info gte-small)"
+        )
     return notes
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adrem.cli.shared import checked, say
-from adrem.runtime.memory import size_of
 
 if TYPE_CHECKING:
     from adrem.features.catalog import Known
@@ -24,6 +23,7 @@ def list_all() -> None:
     """List the models that are known by name, and whether they are there."""
     from adrem.features.catalog import CATALOG
     from adrem.features.weights import model_homes
+    from adrem.runtime.memory import size_of
 
     typer.echo(f"{'name':<14}{'encodes':<10}{'features':>8}{'size':>10}  {'licence':<10}there")
     for known in CATALOG.values():
@@ -44,6 +44,7 @@ def info(name: Name) -> None:
         "features": known.n_features,
         "licence": known.licence,
         "origin": known.origin,
+        "needs": f"pip install 'adrem[{known.kind if known.kind == 'text' else 'images'}]'",
         "there": _place_of(known),
     }
     for label, value in lines.items():

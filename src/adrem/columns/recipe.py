@@ -206,10 +206,7 @@ class Recipe:
         encoded: list[NDArray[np.float64]],
         findings: ColumnFindings,
     ) -> Matrix:
-        """Return all features side by side, before they are scaled.
-
-        `texts` has the counts of each column of text, `encoded` what encoders make.
-        """
+        """Return all features side by side, before they are scaled; `texts` are the counts of each column of text."""
         dense = np.hstack([*self._numbers(frame, findings), *encoded])
         dense = np.hstack([dense, np.ones((len(dense), 1 if dense.shape[1] else 0))])
         sparse = [self._intervals(frame), self._categories(frame, findings), *texts]

@@ -94,8 +94,14 @@ def adapt_tables(
         A file with columns, or a folder of images; in the source, the subfolders are the classes.
     label : str, default=None
         The column of the source with the labels; not for folders.
-    target_label, text, numeric, categorical, left_out, missing
-        As for `make_pair`.
+    target_label : str, default=None
+        The column of the target with its labels, only for scoring.
+    text, numeric, categorical : collection of str, default=()
+        Columns to treat as text, as numbers, or as categories.
+    left_out : collection of str, default=()
+        Columns to ignore.
+    missing : collection of str or None, default=None
+        Values that mark a missing value, as for `make_pair`.
     encoder : TextEncoder or ImageEncoder, default=None
         What turns texts or images into features. Without one, texts are counts of words, and images are encoded by
         ``ImageEncoder()``.

@@ -69,6 +69,8 @@ def test_it_is_a_transformer(encoder: TextEncoder) -> None:
     assert copied.get_feature_names_out().tolist() == ["tiny_0", "tiny_1", "tiny_2", "tiny_3"]
     again = pickle.loads(pickle.dumps(copied))  # noqa: S301 - made here
     np.testing.assert_array_equal(again.transform(TEXTS), copied.transform(TEXTS))
+    frame = again.set_output(transform="pandas").transform(pd.Series(TEXTS))
+    assert frame.columns.tolist() == copied.get_feature_names_out().tolist()
 
 
 def test_what_is_cut_off_is_counted(encoder: TextEncoder) -> None:
@@ -123,6 +125,7 @@ TextEncoder(sys.argv[1], cache=sys.argv[2], max_tokens=64).fit_transform([f"good
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such signal")
 def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
