@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.ensemble import Ensemble, Seeds, n_jobs_here
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, are_informative, nearest
 from adrem.algorithm.recorder import Member
-from adrem.algorithm.task import Task
+from adrem.algorithm.task import Task, without
 from adrem.base.classifier import BYTES_PER_SCORE
-from adrem.base.parameters import read_prior
+from adrem.base.parameters import read_prior, read_protected
 from adrem.base.validation import Domains
 from adrem.exceptions import DeviceMemoryError, LostClassWarning, ParameterError
 from adrem.runtime.memory import BLOCK_BYTES, bytes_of, check_room
@@ -23,6 +24,7 @@ from adrem.runtime.progress import progress
 from adrem.runtime.seeds import RandomState, as_integer, spawn_seeds
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
+    from adrem.algorithm.missing import Found
     from adrem.algorithm.prior import PriorEstimate
     from adrem.machines import Solution, Work
     from adrem.machines.linear import LinearHead
@@ -39,6 +41,7 @@ class FitSettings:
     n_estimators: int = 11
     class_prior: Any = "uniform"
     neighbors: Any = None
+    protected_classes: Any = ()
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -65,13 +68,14 @@ class FitSettings:
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(rows, prior, sources)
 
-    def estimate_prior(self, task: Task, seed: np.random.SeedSequence) -> PriorEstimate:
-        """Estimate the class shares of the target."""
-        from adrem.algorithm.prior import N_RUNS, estimate_prior
+    def estimate_prior(self, task: Task, seed: np.random.SeedSequence, protected: NDArray[np.bool_]) -> Found:
+        """Estimate the class shares of the target, and find the classes that are missing there."""
+        from adrem.algorithm.missing import estimate_present
+        from adrem.algorithm.prior import N_RUNS
 
         options = EMOptions(self.options.n_iter, self.options.sampling)
         with progress(N_RUNS * options.n_iter, "class shares", self.verbose) as ticker:
-            return estimate_prior(task, options, np.random.default_rng(seed), ticker)
+            return estimate_present(task, options, np.random.default_rng(seed), ticker, protected)
 
 
 def forecast_memory(settings: FitSettings, domains: Domains, *, copies_rows: bool) -> int:
@@ -106,6 +110,7 @@ class Fit:
     n_failed: int
     n_neighbors: int = 0
     estimate: PriorEstimate | None = None
+    missing: dict[int, str] = field(default_factory=dict)
 
 
 def fit_members(settings: FitSettings, domains: Domains, random_state: RandomState) -> Fit:
@@ -117,15 +122,17 @@ def fit_members(settings: FitSettings, domains: Domains, random_state: RandomSta
         with machine.guard():
             return _fit_source(task)
     estimate, n_neighbors = None, 0
+    missing: dict[int, str] = {}
+    protected = read_protected(settings.protected_classes, domains.classes)
     with machine.guard():
         if settings.neighbors is not None:
             task, n_neighbors = _with_neighbors(settings, task, domains, as_integer(fold_seed))
         if settings.estimates_prior:
-            estimate = settings.estimate_prior(task, prior_seed)
-            task = replace(task, prior=estimate.shares)
+            estimate, missing = settings.estimate_prior(task, prior_seed, protected)
+            task = replace(without(task, missing), prior=estimate.shares)
         source = task.rows.train_source()
         members = _train_members(settings, task, source, member_seeds)
-    return Fit(task, members, int(source.n_failed[0]), n_neighbors, estimate)
+    return Fit(task, members, int(source.n_failed[0]), n_neighbors, estimate, missing)
 
 
 def _fit_source(task: Task) -> Fit:

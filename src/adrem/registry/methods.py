@@ -77,7 +77,7 @@ ADREM = Estimator(
         # class_prior_ is always there, but not in files of earlier versions.
         ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_"),
         ("C_", "machine_", "history_"),
-        ("termination_", "neighbors_"),
+        ("termination_", "neighbors_", "missing_reasons_"),
     ),
 )
 COMMITTEE = Estimator(
