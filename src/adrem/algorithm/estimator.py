@@ -272,7 +272,7 @@ class AdREM(DomainClassifier):
             check_estimable(domains, settings.head.n_folds)
         fit = fit_members(settings, domains, self.random_state)
         self._keep(domains, fit)
-        warn_about(fit, settings, self.classes_.tolist())
+        warn_about(fit, settings, self.classes_.tolist(), np.searchsorted(self.classes_, self.transduction_).tolist())
 
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead

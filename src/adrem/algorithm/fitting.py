@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.algorithm.doubts import warn_of_shares
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.ensemble import Ensemble, Seeds, n_jobs_here
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, are_informative, nearest
@@ -49,6 +51,12 @@ class FitSettings:
     def estimates_prior(self) -> bool:
         """Whether the class shares are estimated."""
         return isinstance(self.class_prior, str) and self.class_prior == "estimate"
+
+    @property
+    def assumes_equal_shares(self) -> bool:
+        """Whether each class is drawn equally often, unasked."""
+        is_default = isinstance(self.class_prior, str) and self.class_prior == "uniform"
+        return is_default and self.options.sampling == "balanced"
 
     def work(self, domains: Domains) -> Work:
         """All that the machine will be asked for."""
@@ -173,8 +181,8 @@ def _train_members(settings: FitSettings, task: Task, source: Solution, seeds: S
             ensemble = ensemble.in_halves()
 
 
-def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
-    """Warn of trainings that did not converge, of rounding errors and of lost classes."""
+def warn_about(fit: Fit, settings: FitSettings, classes: list[Any], labels: Sequence[int] = ()) -> None:
+    """Warn of trainings that did not converge, of rounding errors, of lost classes and of unequal shares."""
     from adrem.machines.linear import warn_given_up, warn_imprecise
 
     intercept, C, tol = fit.members[0].path[-1][1], fit.task.rows.C, settings.head.tol
@@ -192,3 +200,5 @@ def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
         advice = "If the target has few or no such rows, set {class_prior}; otherwise check" if balanced else "Check"
         text = f"At some iteration no target row was labelled with class {{named}}. {advice} the labels with care."
         warn_user(NamingText(text, named=named), LostClassWarning)
+    elif len(labels) and settings.assumes_equal_shares:
+        warn_of_shares(np.asarray(labels), classes)

@@ -5,8 +5,7 @@ Balanced draws label as many target rows with a missing class as with any other.
 1. After runs with equal draws, some classes clearly have a smaller share than an equal one. If none has, that is all.
 2. These classes are left out. The others are drawn in proportion to the shares of their labels and to the scores of the
    rows with these labels, but none more often than equally often. A missing class fades from run to run, as its rows
-   find
-   their own classes, even one that took all pictures of an object: it has a usual share, but low scores.
+   find their own classes, even one that took all pictures of an object: it has a usual share, but low scores.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
+from adrem.algorithm.doubts import LOW_PART, upper_bound
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.prior import (
     PriorEstimate,
@@ -31,10 +30,10 @@ from adrem.runtime.progress import Ticker
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-# A class is missing if it has less than this part of an equal share, and if even the upper bound of its share is below
-# an equal one. At first twice the assumed error of the shares is added, so that nothing is left out where the classes
-# can't be told apart. These and the following were chosen on Office-Caltech and the Amazon reviews.
-LOW_PART, ERRORS, CONFIDENCE = 0.25, 2.0, 0.95
+# A class is missing if it has fewer rows than `LOW_PART` allows. At first twice the assumed error of the shares is
+# added, so that nothing is left out where the classes can't be told apart. This and the following were chosen on
+# Office-Caltech and the Amazon reviews.
+ERRORS = 2.0
 # A class that was left out comes back if its classifier claims this part of an equal share.
 RETURN_PART = 0.5
 # The least part of an equal share in the draws.
@@ -109,7 +108,10 @@ class Search:
         equal, found = 1.0 / n_present, {}
         for c in np.flatnonzero(task.is_present & ~self._kept):
             share = float(largest[c])
-            if share * n_present + error < LOW_PART and upper_bound(share, task.rows.n_target) < equal:
+            if (
+                share * n_present + error < LOW_PART
+                and upper_bound(round(share * task.rows.n_target), task.rows.n_target) < equal
+            ):
                 found[int(c)] = FEW.format(share=share, equal=1.0 / len(task.prior))
         return found
 
@@ -126,9 +128,3 @@ def faded(shares: Shares) -> Array:
     median = float(np.nanmedian(shares.scores))
     score = np.nan_to_num(shares.scores / median) if median > 0 else np.ones(len(part))
     return np.asarray(np.clip(part, LEAST_DRAWN, 1.0) * np.clip(score, LEAST_DRAWN, 1.0))
-
-
-def upper_bound(share: float, n_rows: int) -> float:
-    """Return the upper bound of a share of rows, by Wilson's interval."""
-    found = binomtest(round(share * n_rows), n_rows, alternative="less")
-    return float(found.proportion_ci(CONFIDENCE, method="wilson").high)

@@ -17,6 +17,9 @@ OPTIONAL = (
 )  # fmt: skip
 
 
+MOST_LISTED = 10  # classes in a line
+
+
 def missing_by_label(model: Any) -> dict[Any, str]:
     """Return the classes that seem to be missing from the target, and why; a model of an earlier version has none."""
     labels, reasons = model.classes_.tolist(), getattr(model, "missing_reasons_", {})
@@ -24,9 +27,14 @@ def missing_by_label(model: Any) -> dict[Any, str]:
 
 
 def missing_lines(model: Any) -> list[str]:
-    """Return a line for each class that seems to be missing."""
-    found = missing_by_label(model)
-    return [f"missing from the target: {label} ({reason})" for label, reason in found.items()]
+    """Return a line on the classes that seem to be missing, if there are any."""
+    found = [str(label) for label in missing_by_label(model)]
+    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+    return (
+        [f"missing from the target, so that no row has the label: {', '.join(found[:MOST_LISTED])}{more}"]
+        if found
+        else []
+    )
 
 
 def clear_optional(model: Any) -> None:

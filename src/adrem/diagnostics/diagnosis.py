@@ -230,7 +230,12 @@ class Examination:
     @cached_property
     def verdict(self) -> Verdict:
         """Which labels to use."""
-        return judge(self.evidence, self.vanished, self.n_changed, self.recovered)
+        return judge(self.evidence, self.vanished, self.n_changed, self.recovered, self.missing)
+
+    @property
+    def missing(self) -> list[Any]:
+        """The classes that the model found to be missing from the target."""
+        return list(getattr(self.model, "missing_classes_", ()))
 
     @property
     def chosen(self) -> NDArray[np.intp]:
@@ -260,10 +265,11 @@ class Examination:
 
     @property
     def vanished(self) -> list[Any]:
-        """Classes without a label that were not rare before adapting."""
+        """Classes without a label that were not rare before adapting, and that the model did not leave out."""
         before = np.bincount(self.before, minlength=len(self.labels))
         counts = dict(zip(self.labels, before.tolist(), strict=True))
-        return [label for label in self.lost if counts[label] * len(self.labels) >= RARE_PART * len(self.before)]
+        lost = [label for label in self.lost if label not in self.missing]
+        return [label for label in lost if counts[label] * len(self.labels) >= RARE_PART * len(self.before)]
 
     @property
     def lost(self) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
@@ -15,6 +16,7 @@ CLEAR_ERRORS = 1.0
 ONE_SIDED = 0.7
 # All labels but a few are the same if one class has more than this part of them.
 NEARLY_ALL = 0.95
+MOST_LISTED = 10  # classes in a reason
 NO_SKILL = (
     "On held-out rows of the source, its classifier is hardly better than always giving the most common label: the "
     "columns tell little about the labels, or there are too few rows."
@@ -51,8 +53,15 @@ class Verdict:
         }[self.choice]
 
 
-def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
+def judge(
+    evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any], missing: Sequence[Any] = ()
+) -> Verdict:
     """Return the verdict; docs/diagnosis.md has the rules and how well they work."""
+    verdict = _judge(evidence, lost_classes, n_changed, recovered)
+    return replace(verdict, reasons=[*verdict.reasons, _of_missing(missing)]) if missing else verdict
+
+
+def _judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
     doubts = reasons_against(evidence)
     if evidence.largest_share.adapted > NEARLY_ALL:
         return Verdict("unsure", doubts, same=not n_changed)
@@ -84,6 +93,15 @@ def reasons_against(evidence: Evidence) -> list[str]:
         share = _percent(evidence.largest_share.adapted)
         found.append(f"{share} of the target rows have the same label: check whether the columns mean the same there.")
     return found
+
+
+def _of_missing(classes: Sequence[Any]) -> NamingText:
+    more = f" and {len(classes) - MOST_LISTED} more" if len(classes) > MOST_LISTED else ""
+    return NamingText(
+        "Of the source's classes, these seem to be missing from the target, and no row has their label: {named}. Name "
+        "those that are there in {protected_classes}.",
+        named=", ".join(map(repr, classes[:MOST_LISTED])) + more,
+    )
 
 
 def _of_one_class(share: float) -> str:

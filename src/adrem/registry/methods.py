@@ -86,6 +86,7 @@ COMMITTEE = Estimator(
         (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
+        ("missing_reasons_",),
         parts=True,
     ),
 )
