@@ -27,7 +27,8 @@ Every error that the package raises is an `AdremError`, and also the built-in er
 Errors of others pass through as they are: those of scikit-learn and joblib (`NotFittedError`, and ValueError for tables
 and numbers that they check), and those of the operating system (OSError, as for a file that is not there).
 
-The warnings are `AmbiguousLabelsWarning`, `LostClassWarning` and `PrecisionWarning`, all of them a `UserWarning`.
+The warnings are `AmbiguousLabelsWarning`, `LostClassWarning`, `MissingClassWarning`, `PrecisionWarning` and
+`UnequalSharesWarning`, all of them a `UserWarning`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ __all__ = [
     "InvalidTypeError",
     "LostClassWarning",
     "MethodFailedError",
+    "MissingClassWarning",
     "MissingImportError",
     "NoFolderError",
     "NotEnoughMemoryError",
@@ -55,6 +57,7 @@ __all__ = [
     "PrecisionWarning",
     "PythonObjectsError",
     "SparkError",
+    "UnequalSharesWarning",
     "UnknownNameError",
     "UnreadableModelError",
 ]
@@ -121,6 +124,14 @@ class AmbiguousLabelsWarning(UserWarning):
 
 class LostClassWarning(UserWarning):
     """A class of the source had no target row labelled with it at some iteration."""
+
+
+class MissingClassWarning(UserWarning):
+    """Classes of the source seem to be missing from the target, although all were drawn equally often."""
+
+
+class UnequalSharesWarning(UserWarning):
+    """The classes seem not to be equally common in the target, although they were drawn equally often."""
 
 
 class PrecisionWarning(UserWarning):

@@ -50,7 +50,7 @@ def test_prior_estimate_detects_a_rare_class(n_classes: int, loss: Any) -> None:
     low, high = model.class_prior_interval_
     assert np.all((low <= model.class_prior_ + 1e-9) & (model.class_prior_ <= high + 1e-9))
     assert np.abs(model.class_prior_check_ - true).max() < 0.15
-    plain = AdREM(loss, C=0.1, random_state=0, n_estimators=3)
+    plain = AdREM(loss, C=0.1, random_state=0, n_estimators=3, class_prior=[1 / n_classes] * n_classes)
     plain.fit(data.X_source, data.y_source, X_target=data.X_target)
     accuracies = [np.mean(m.transduction_ == data.y_target) for m in (model, plain)]
     assert accuracies[0] > accuracies[1]
@@ -155,7 +155,7 @@ def test_estimated_prior_is_saved_with_the_model(tmp_path: Path) -> None:
     for name in ("class_prior_", "class_prior_interval_", "class_prior_check_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(again, name))
     # A fit without estimation removes the interval of an earlier fit.
-    model.set_params(class_prior="uniform").fit(data.X_source, data.y_source, X_target=data.X_target)
+    model.set_params(class_prior=[0.5, 0.5]).fit(data.X_source, data.y_source, X_target=data.X_target)
     assert not hasattr(model, "class_prior_interval_")
 
 

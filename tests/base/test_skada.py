@@ -54,6 +54,7 @@ def test_skada_pipeline_equals_manual_scaling(skada: Any, table: tuple[Any, Any,
 
 
 @pytest.mark.usefixtures("routing")
+@pytest.mark.filterwarnings("ignore::adrem.exceptions.MissingClassWarning")  # with the smallest C
 @pytest.mark.parametrize("wrapped", [True, False])
 @pytest.mark.parametrize("splitter", ["ShuffleSplit", "SourceTargetShuffleSplit", "StratifiedDomainShuffleSplit"])
 def test_grid_search_by_circular_validation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,7 +22,7 @@ from adrem.algorithm.fitting import (
     order_similarities,
     warn_about,
 )
-from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts
+from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts, missing_by_label, missing_lines
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels
@@ -68,7 +68,9 @@ class AdREM(DomainClassifier):
         the order of ``classes_`` or by class. "estimate" goes beyond the paper, and takes the time of nine more
         members, each of which is trained without a fold of the rows and scores it. The scores are calibrated on
         held-out source rows. The shares are those that make the held-out target rows most likely, moved a little
-        towards equal shares.
+        towards equal shares. Classes that are clearly missing from the target get no share and no label.
+    protected_classes : sequence of labels, default=()
+        Classes that are known to be in the target, so that "estimate" never takes them for missing.
     sampling : {"balanced", "random", "all"}, default="balanced"
         How the target is sampled: by class, regardless of the labels, or all rows in every iteration (self-training).
     fit_intercept : bool, default=False
@@ -135,6 +137,8 @@ class AdREM(DomainClassifier):
     class_prior_interval_ : ndarray of shape (2, n_classes)
         With ``class_prior="estimate"``: bounds that hold 90 % of the bootstrap estimates from resampled target rows.
         They do not cover the difference between the domains.
+    missing_classes_ : dict
+        With ``class_prior="estimate"``: the classes that seem to be missing from the target, and why.
     class_prior_check_ : ndarray of shape (n_classes,)
         With ``class_prior="estimate"``: a second estimate, by the confusion matrix of held-out source rows.
     coef_ : ndarray of shape (n_members, n_classes, n_features)
@@ -197,6 +201,7 @@ class AdREM(DomainClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON,
         "class_prior": [StrOptions({"uniform", "source", "estimate"}), Mapping, "array-like"],
+        "protected_classes": ["array-like"],
         "sampling": [StrOptions({"balanced", "random", "all"})],
         "fit_intercept": ["boolean"],
         "kernel": [StrOptions({"linear", *KERNELS}), callable],
@@ -219,6 +224,7 @@ class AdREM(DomainClassifier):
         n_iter: int = 20,
         n_estimators: int = 11,
         class_prior: Literal["uniform", "source", "estimate"] | ArrayLike | Mapping[Any, float] = "uniform",
+        protected_classes: Sequence[Any] = (),
         sampling: Literal["balanced", "random", "all"] = "balanced",
         fit_intercept: bool = False,
         tol: float = 0.1,
@@ -243,6 +249,7 @@ class AdREM(DomainClassifier):
         self.n_iter = n_iter
         self.n_estimators = n_estimators
         self.class_prior = class_prior
+        self.protected_classes = protected_classes
         self.sampling = sampling
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -286,7 +293,7 @@ class AdREM(DomainClassifier):
             check_estimable(domains, settings.head.n_folds)
         fit = fit_members(settings, domains, self.random_state)
         self._keep(domains, fit)
-        warn_about(fit, settings, self.classes_.tolist())
+        warn_about(fit, settings, self.classes_.tolist(), np.searchsorted(self.classes_, self.transduction_).tolist())
 
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead
@@ -294,7 +301,14 @@ class AdREM(DomainClassifier):
         head = LinearHead(**{field.name: getattr(self, field.name) for field in fields(LinearHead)})
         options = EMOptions(self.n_iter, self.sampling, self.store_path, n_refine=self.refine)
         return FitSettings(
-            head, options, self.n_estimators, self.class_prior, self.neighbors, self.n_jobs, self.verbose
+            head,
+            options,
+            self.n_estimators,
+            self.class_prior,
+            self.neighbors,
+            self.protected_classes,
+            self.n_jobs,
+            self.verbose,
         )
 
     @property
@@ -345,7 +359,7 @@ class AdREM(DomainClassifier):
         votes, labels = np.zeros((0, len(self.classes_))), np.zeros(0, dtype=np.intp)
         if domains.adapts:  # by the arithmetic of predict, so that the two agree in every tie
             parts = blocks_of(domains.X_target, BYTES_PER_SCORE * len(domains.classes))
-            tallies = [tally(self._ordered_scores(part)) for part in parts]
+            tallies = [tally(self._ordered_scores(part), fit.missing) for part in parts]
             votes, labels = (np.concatenate(own) for own in zip(*((t.votes, t.winners) for t in tallies), strict=True))
         self.vote_share_ = votes / len(fit.members)
         self.transduction_ = self.classes_[labels]
@@ -360,7 +374,14 @@ class AdREM(DomainClassifier):
         return member_scores(rows, self.dual_coef_, self.intercept_, self._kernel, self.X_fit_)
 
     def _tally(self, rows: Matrix) -> Tally:
-        return tally(self.member_scores(rows))
+        return tally(self.member_scores(rows), getattr(self, "missing_reasons_", ()))
+
+    @property
+    def missing_classes_(self) -> dict[Any, str]:
+        return missing_by_label(self)
+
+    def findings(self) -> list[str]:
+        return missing_lines(self)
 
     def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
         ballots = self._tally(rows).ballots

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adrem.algorithm.doubts import warn_of_shares
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.ensemble import Ensemble, Seeds, n_jobs_here
 from adrem.algorithm.known_shares import estimate_with_known
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, are_informative, nearest
 from adrem.algorithm.recorder import Member
-from adrem.algorithm.task import Task
+from adrem.algorithm.task import Task, without
 from adrem.base.classifier import BYTES_PER_SCORE
-from adrem.base.parameters import read_prior
+from adrem.base.parameters import read_prior, read_protected
 from adrem.base.validation import Domains
 from adrem.exceptions import DeviceMemoryError, LostClassWarning, ParameterError
 from adrem.runtime.memory import BLOCK_BYTES, bytes_of, check_room
@@ -24,6 +27,7 @@ from adrem.runtime.progress import progress
 from adrem.runtime.seeds import RandomState, as_integer, spawn_seeds
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
+    from adrem.algorithm.missing import Found
     from adrem.algorithm.prior import PriorEstimate
     from adrem.machines import Solution, Work
     from adrem.machines.linear import LinearHead
@@ -40,6 +44,7 @@ class FitSettings:
     n_estimators: int = 11
     class_prior: Any = "uniform"
     neighbors: Any = None
+    protected_classes: Any = ()
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -47,6 +52,12 @@ class FitSettings:
     def estimates_prior(self) -> bool:
         """Whether the class shares are estimated."""
         return isinstance(self.class_prior, str) and self.class_prior == "estimate"
+
+    @property
+    def assumes_equal_shares(self) -> bool:
+        """Whether each class is drawn equally often, unasked."""
+        is_default = isinstance(self.class_prior, str) and self.class_prior == "uniform"
+        return is_default and self.options.sampling == "balanced"
 
     def work(self, domains: Domains) -> Work:
         """All that the machine will be asked for."""
@@ -66,13 +77,14 @@ class FitSettings:
         sources = None if domains.sources is None else np.unique(domains.sources, return_inverse=True)[1]
         return Task(rows, prior, sources)
 
-    def estimate_prior(self, task: Task, seed: np.random.SeedSequence) -> PriorEstimate:
-        """Estimate the class shares of the target."""
-        from adrem.algorithm.prior import N_RUNS, estimate_prior
+    def estimate_prior(self, task: Task, seed: np.random.SeedSequence, protected: NDArray[np.bool_]) -> Found:
+        """Estimate the class shares of the target, and find the classes that are missing there."""
+        from adrem.algorithm.missing import estimate_present
+        from adrem.algorithm.prior import N_RUNS
 
         options = EMOptions(self.options.n_iter, self.options.sampling)
         with progress(N_RUNS * options.n_iter, "class shares", self.verbose) as ticker:
-            return estimate_prior(task, options, np.random.default_rng(seed), ticker)
+            return estimate_present(task, options, np.random.default_rng(seed), ticker, protected)
 
 
 def forecast_memory(settings: FitSettings, domains: Domains, *, copies_rows: bool) -> int:
@@ -107,6 +119,7 @@ class Fit:
     n_failed: int
     n_neighbors: int = 0
     estimate: PriorEstimate | None = None
+    missing: dict[int, str] = field(default_factory=dict)
 
 
 def fit_members(settings: FitSettings, domains: Domains, random_state: RandomState) -> Fit:
@@ -118,15 +131,18 @@ def fit_members(settings: FitSettings, domains: Domains, random_state: RandomSta
         with machine.guard():
             return _fit_source(task)
     estimate, n_neighbors = None, 0
+    missing: dict[int, str] = {}
+    protected = read_protected(settings.protected_classes, domains)
     with machine.guard():
         if settings.neighbors is not None:
             task, n_neighbors = _with_neighbors(settings, task, domains, as_integer(fold_seed))
         if settings.estimates_prior:
-            estimate = estimate_with_known(settings.estimate_prior(task, prior_seed), domains)
-            task = replace(task, prior=estimate.shares)
+            estimate, missing = settings.estimate_prior(task, prior_seed, protected)
+            estimate = estimate_with_known(estimate, domains)
+            task = replace(without(task, missing), prior=estimate.shares)
         source = task.rows.train_source()
         members = _train_members(settings, task, source, member_seeds)
-    return Fit(task, members, int(source.n_failed[0]), n_neighbors, estimate)
+    return Fit(task, members, int(source.n_failed[0]), n_neighbors, estimate, missing)
 
 
 def _fit_source(task: Task) -> Fit:
@@ -167,8 +183,8 @@ def _train_members(settings: FitSettings, task: Task, source: Solution, seeds: S
             ensemble = ensemble.in_halves()
 
 
-def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
-    """Warn of trainings that did not converge, of rounding errors and of lost classes."""
+def warn_about(fit: Fit, settings: FitSettings, classes: list[Any], labels: Sequence[int] = ()) -> None:
+    """Warn of trainings that did not converge, of rounding errors, of lost classes and of unequal shares."""
     from adrem.machines.linear import warn_given_up, warn_imprecise
 
     intercept, C, tol = fit.members[0].path[-1][1], fit.task.rows.C, settings.head.tol
@@ -186,3 +202,5 @@ def warn_about(fit: Fit, settings: FitSettings, classes: list[Any]) -> None:
         advice = "If the target has few or no such rows, set {class_prior}; otherwise check" if balanced else "Check"
         text = f"At some iteration no target row was labelled with class {{named}}. {advice} the labels with care."
         warn_user(NamingText(text, named=named), LostClassWarning)
+    elif len(labels) and settings.assumes_equal_shares:
+        warn_of_shares(np.asarray(labels), classes)

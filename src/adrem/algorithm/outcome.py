@@ -17,6 +17,26 @@ OPTIONAL = (
 )  # fmt: skip
 
 
+MOST_LISTED = 10  # classes in a line
+
+
+def missing_by_label(model: Any) -> dict[Any, str]:
+    """Return the classes that seem to be missing from the target, and why; a model of an earlier version has none."""
+    labels, reasons = model.classes_.tolist(), getattr(model, "missing_reasons_", {})
+    return {labels[c]: reason for c, reason in reasons.items()}
+
+
+def missing_lines(model: Any) -> list[str]:
+    """Return a line on the classes that seem to be missing, if there are any."""
+    found = [str(label) for label in missing_by_label(model)]
+    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+    return (
+        [f"missing from the target, so that no row has the label: {', '.join(found[:MOST_LISTED])}{more}"]
+        if found
+        else []
+    )
+
+
 def clear_optional(model: Any) -> None:
     """Remove attributes of an earlier fit."""
     for name in OPTIONAL:
@@ -51,6 +71,7 @@ def keep_facts(model: Any, fit: Fit, domains: Domains) -> None:
     model.machine_ = fit.task.machine.path
     model.neighbors_ = fit.n_neighbors
     model.class_prior_ = fit.task.prior
+    model.missing_reasons_ = fit.missing
     if fit.estimate is not None:
         model.class_prior_interval_ = np.stack([fit.estimate.low, fit.estimate.high])
         model.class_prior_check_ = fit.estimate.by_confusion

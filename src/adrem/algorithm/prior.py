@@ -35,12 +35,25 @@ MAX_STEPS = 1000
 TOLERANCE = 1e-6
 
 
+class Shares(NamedTuple):
+    """Class shares of the target rows by scores of members in whose training these rows had no part.
+
+    `labelled` are the shares of the labels, and `likely` those that make the rows most likely. `scores` are the means
+    of the highest scores of the rows with each label, NaN without such rows. `n_present` classes were not absent.
+    """
+
+    labelled: Array
+    likely: Array
+    scores: Array
+    n_present: int
+
+
 class PriorEstimate(NamedTuple):
     """Estimated class shares of the target, a bootstrap interval for each, and a second estimate.
 
     The interval covers the choice of the target rows, not the difference between the domains. The second estimate
     corrects the label counts by the confusion matrix of held-out source rows. `error` is the assumed error of the
-    shares, as a total variation distance.
+    shares, as a total variation distance. `found` are the shares before they were moved towards equal ones.
     """
 
     shares: Array
@@ -48,11 +61,26 @@ class PriorEstimate(NamedTuple):
     high: Array
     by_confusion: Array
     error: float
+    found: Shares
 
     @property
     def is_clear(self) -> bool:
         """Whether the classes are clearly not equally common."""
         return bool(0.5 * np.abs(self.shares - 1.0 / len(self.shares)).sum() > CLEAR_ERRORS * self.error)
+
+
+class Calibrated(NamedTuple):
+    """Calibrated scores of held-out rows (rows x present classes), with labels and weights of those of the source."""
+
+    known: Array
+    unknown: Array
+    labels: NDArray[np.intp]
+    weights: Array
+
+    @property
+    def base(self) -> Array:
+        """The class shares for which the scores are calibrated."""
+        return np.asarray(np.bincount(self.labels, self.weights) / self.weights.sum())
 
 
 def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker) -> PriorEstimate:
@@ -62,30 +90,41 @@ def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, tic
     scores of training rows would only repeat the labels that they were trained with. Held-out source rows, whose labels
     are known, calibrate the scores. The shares are those that maximize the likelihood of the held-out target rows
     (Saerens, Latinne and Decaestecker 2002). Draws with other shares would bias the scores towards these shares.
+    Absent classes have no share.
     """
-    rows, n_classes = task.rows, len(task.prior)
-    equal = replace(task, prior=np.full(n_classes, 1.0 / n_classes))
-    scores = _held_out_scores(equal, options, rng, ticker)
-    known, unknown = by_class(scores[: rows.n_source]), by_class(scores[rows.n_source :])
-    calibration = calibrate(known, rows.labels, rows.weights)
-    base = np.bincount(rows.labels, rows.weights, minlength=n_classes) / rows.weights.sum()
-    posteriors = softmax(calibration(unknown), axis=1)
+    scores = held_out_scores(with_draws(task, np.ones(len(task.prior))), options, rng, ticker)
+    calibrated = calibrate_scores(task, scores)
+    posteriors, base = softmax(calibrated.unknown, axis=1), calibrated.base
     error = ERROR_PER_UNCERTAINTY * float(1.0 - posteriors.max(axis=1).mean())
     n_target = len(posteriors)
     samples = (posteriors[rng.integers(n_target, size=n_target)] for _ in range(N_BOOTSTRAP))
     draws = [shrink_to_equal(most_likely(sample, base), error) for sample in samples]
     tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(draws, [tail, 100.0 - tail], axis=0)
-    by_confusion = _by_confusion(calibration(known), calibration(unknown), rows.labels, rows.weights)
-    return PriorEstimate(shrink_to_equal(most_likely(posteriors, base), error), low, high, by_confusion, error)
+    return PriorEstimate(
+        of_all_classes(task, shrink_to_equal(most_likely(posteriors, base), error)),
+        of_all_classes(task, low),
+        of_all_classes(task, high),
+        of_all_classes(task, _by_confusion(*calibrated)),
+        error,
+        find_shares(task, scores),
+    )
 
 
-def _held_out_scores(task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker) -> Array:
-    """Score every row (rows x problems) by the mean of runs in whose training it had no part."""
+def with_draws(task: Task, parts: Array) -> Task:
+    """Return the task with shares in the draws in proportion to these parts, and none of absent classes."""
+    own = np.where(task.is_present, parts, 0.0)
+    return replace(task, prior=own / own.sum())
+
+
+def held_out_scores(
+    task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker, n_repeats: int = N_REPEATS
+) -> Array:
+    """Score every row (rows x classes) by the mean of runs in whose training it had no part."""
     rows = task.rows
     labels, weights = with_idle_target(rows.labels, rows.weights, rows.n_target)
     total = np.zeros((len(labels), task.machine.n_problems))
-    for _ in range(N_REPEATS):
+    for _ in range(n_repeats):
         held_out = make_folds(labels, weights, int(rng.integers(2**31)))
         of_target = rng.permutation(rows.n_target) % N_FOLDS
         held_out[:, rows.n_source :] = of_target == np.arange(N_FOLDS)[:, None]
@@ -94,7 +133,42 @@ def _held_out_scores(task: Task, options: EMOptions, rng: np.random.Generator, t
         members = randomized_em(task, source, rng.spawn(N_FOLDS), options, participants=participants, ticker=ticker)
         for member, held in zip(members, held_out, strict=True):
             total[held] += member.scores[held]
-    return total / N_REPEATS
+    return by_class(total / n_repeats)
+
+
+def calibrate_scores(task: Task, scores: Array) -> Calibrated:
+    """Calibrate scores (rows x classes) by the source rows of the classes that are present."""
+    rows, present = task.rows, np.flatnonzero(task.is_present)
+    is_known = np.concatenate([task.is_present[rows.labels], np.zeros(rows.n_target, dtype=bool)])
+    labels = np.searchsorted(present, rows.labels[is_known[: rows.n_source]])
+    weights = rows.weights[is_known[: rows.n_source]]
+    known, unknown = (scores[part][:, present] for part in (is_known, slice(rows.n_source, None)))
+    calibration = calibrate(known, labels, weights)
+    return Calibrated(calibration(known), calibration(unknown), labels, weights)
+
+
+def find_shares(task: Task, scores: Array) -> Shares:
+    """Return the class shares of the target by scores of held-out rows (rows x classes)."""
+    calibrated = calibrate_scores(task, scores)
+    likely = most_likely(softmax(calibrated.unknown, axis=1), calibrated.base)
+    highest, labels = winners(task, scores)
+    counts = np.bincount(labels, minlength=len(task.prior))
+    sums = np.bincount(labels, highest, minlength=len(task.prior))
+    means = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return Shares(counts / len(labels), of_all_classes(task, likely), means, int(np.count_nonzero(task.is_present)))
+
+
+def winners(task: Task, scores: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the highest score of each target row among the classes that are present, and its class."""
+    own = np.where(task.is_present, scores[task.rows.n_source :], -np.inf)
+    return own.max(axis=1), own.argmax(axis=1)
+
+
+def of_all_classes(task: Task, values: Array) -> Array:
+    """Return the values of the classes that are present, and zero for the others."""
+    found = np.zeros(len(task.prior))
+    found[task.is_present] = values
+    return found
 
 
 def most_likely(posteriors: Array, base: Array) -> Array:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.base.scoring import without_classes
 from adrem.types import FloatArray
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
@@ -32,13 +33,20 @@ class Task:
     """The rows of a source and a target, and what the algorithm needs beside them.
 
     `prior` is the share of each class in the draws. `sources` gives the source of each source row where there are
-    several. `mixing` mixes the scores of target rows that are close to each other.
+    several. `mixing` mixes the scores of target rows that are close to each other. `absent` marks classes that no
+    target row is labelled with.
     """
 
     rows: TrainingSet
     prior: NDArray[np.float64]
     sources: NDArray[np.intp] | None = None
     mixing: Callable[[FloatArray], FloatArray] | None = None
+    absent: NDArray[np.bool_] | None = None
+
+    @property
+    def is_present(self) -> NDArray[np.bool_]:
+        """Which classes target rows may be labelled with."""
+        return np.ones(len(self.prior), dtype=bool) if self.absent is None else ~self.absent
 
     @property
     def machine(self) -> MachineLike:
@@ -82,9 +90,12 @@ class Task:
         from adrem.machines import decide
 
         of_target = scores[:, self.rows.n_source :]
-        if self.mixing is None:
+        if self.mixing is None and self.absent is None:
             return self.machine.relabel(of_target)
-        return decide(self.mixing(self.machine.on_host(of_target)))
+        found: FloatArray = self.machine.on_host(of_target)
+        if self.mixing is not None:
+            found = self.mixing(found)
+        return decide(found) if self.absent is None else without_classes(found, self.absent).argmax(axis=-1)
 
     def _all_rows(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
         """Concatenate source values, common or one row a member, with the target values of each member."""
@@ -109,3 +120,8 @@ class Task:
             return {}
         means = np.bincount(self.sources, row_losses[: len(self.sources)]) / np.bincount(self.sources)
         return {"source_losses": means.tolist()}
+
+
+def without(task: Task, missing: Collection[int]) -> Task:
+    """Return the task without the missing classes."""
+    return replace(task, absent=np.isin(np.arange(len(task.prior)), list(missing))) if missing else task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,17 +32,31 @@ class Tally(NamedTuple):
         return winners
 
 
-def tally(member_scores: Iterable[FloatArray]) -> Tally:
-    """Count the votes of members, given the scores of each (rows x problems, one problem for two classes)."""
+def tally(member_scores: Iterable[FloatArray], absent: Collection[int] = ()) -> Tally:
+    """Count the votes of members, given the scores of each (rows x problems, one problem for two classes).
+
+    There are no votes for the classes at the `absent` positions.
+    """
+    positions = list(absent)
     votes: NDArray[np.float64] = np.zeros(0)
     total: NDArray[np.float64] = np.zeros(0)
     for n_members, scores in enumerate(member_scores, start=1):
         confidence = by_class(scores)
         if n_members == 1:
             votes, total = np.zeros(confidence.shape), np.zeros(confidence.shape)
-        votes[np.arange(len(confidence)), confidence.argmax(axis=1)] += 1
+        votes[np.arange(len(confidence)), _highest(confidence, positions)] += 1
         total += confidence
-    return Tally(votes, squash(total / n_members))
+    mean = squash(total / n_members)
+    mean[:, positions] = 0.0
+    return Tally(votes, mean)
+
+
+def _highest(scores: NDArray[np.float64], absent: list[int]) -> NDArray[np.intp]:
+    """Return the class with the highest score of each row, which is not an absent one."""
+    if absent:
+        scores = scores.copy()
+        scores[:, absent] = -np.inf
+    return np.asarray(scores.argmax(axis=1))
 
 
 def squash(mean_scores: NDArray[np.float64]) -> NDArray[np.float64]:

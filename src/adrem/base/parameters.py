@@ -54,6 +54,19 @@ def read_shares(
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
+def read_protected(protected: Any, domains: Domains) -> NDArray[np.bool_]:
+    """Return which classes can't be missing from the target: those that are named, and those of known labels."""
+    known, named = domains.classes.tolist(), [protected] if isinstance(protected, str) else list(protected)
+    unknown = [label for label in named if label not in known]
+    if unknown:
+        raise ParameterError(
+            f"protected_classes names {unknown[0]!r}, the source has {known}: name classes of the source.",
+            "protected_classes",
+        )
+    labelled = np.bincount(domains.labels[domains.n_own :], minlength=len(known)) > 0
+    return np.array([label in named for label in known]) | labelled
+
+
 def read_source_weight(source_weight: Any, domains: Domains) -> NDArray[np.float64]:
     """Return weights of the source rows that give each of several sources its share of the total."""
     if domains.sources is None or (isinstance(source_weight, str) and source_weight == "rows"):

@@ -38,7 +38,12 @@ def member_scores(
 def by_class(scores: FloatArray) -> NDArray[np.float64]:
     """Return a score for every class; for two classes the one score counts for the second and against the first."""
     double: NDArray[np.float64] = scores.astype(np.float64, copy=False)
-    return np.concatenate([-double, double], axis=1) if double.shape[1] == 1 else double
+    return np.concatenate([-double, double], axis=-1) if double.shape[-1] == 1 else double
+
+
+def without_classes(scores: FloatArray, absent: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return a score for every class, and minus infinity for the absent ones."""
+    return np.where(absent, -np.inf, by_class(scores))
 
 
 def normalized_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:

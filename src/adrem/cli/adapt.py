@@ -15,7 +15,7 @@ import typer
 
 from adrem.cli.encoding import Chunks, Model, label_or_class, make_encoder
 from adrem.cli.judging import plain_estimate, wants_estimate
-from adrem.cli.models import PRIORS, make_model, priors_by_label
+from adrem.cli.models import make_model, use_labels
 from adrem.cli.outputs import (
     AsJson,
     Force,
@@ -100,6 +100,9 @@ def adapt(
         str | None,
         typer.Option(help="Class shares in the target: auto (the default), uniform, source, estimate, or a=0.8,b=0.2."),
     ] = None,
+    protected: Annotated[
+        str | None, typer.Option(help="Classes that are in the target for certain, separated by commas.")
+    ] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each member (default: 20).")] = None,
@@ -138,6 +141,7 @@ def adapt(
     given = {
         "loss": loss,
         "class_prior": prior,
+        "protected_classes": protected and names_in(protected, "--protected"),
         "n_estimators": members,
         "n_iter": iterations,
         "effort": effort,
@@ -173,8 +177,7 @@ def adapt(
     estimated = wants_estimate(pair, estimate, report is not None)
     notes = _tell(pair, sources, both[1])
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
-    if prior not in (None, *PRIORS):
-        model.set_params(class_prior=priors_by_label(model.class_prior, pair.y_source))
+    use_labels(model, pair.y_source)
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)

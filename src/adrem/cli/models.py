@@ -53,6 +53,15 @@ def check_jobs(jobs: int | None) -> None:
         raise typer.BadParameter(f"At most {most} are possible here; -1 uses all cores.", param_hint="--jobs")
 
 
+def use_labels(model: Any, labels: Any) -> None:
+    """Replace the labels that the parameters of a model have as text."""
+    params = model.get_params()
+    if isinstance(params.get("class_prior"), dict):
+        model.set_params(class_prior=priors_by_label(model.class_prior, labels))
+    if params.get("protected_classes"):
+        model.set_params(protected_classes=classes_by_label(model.protected_classes, labels))
+
+
 def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
     """Return class shares by label; on the command line, labels are given as text."""
     known = {str(label): label for label in dict.fromkeys(labels.tolist())}
@@ -61,6 +70,17 @@ def priors_by_label(shares: dict[str, float], labels: Any) -> dict[Any, float]:
             f"It names {', '.join(sorted(shares))}; the labels are {', '.join(sorted(known))}.", param_hint="--prior"
         )
     return {known[name]: share for name, share in shares.items()}
+
+
+def classes_by_label(names: list[str], labels: Any) -> list[Any]:
+    """Return classes; on the command line they are given as text."""
+    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise typer.BadParameter(
+            f"There is no label {unknown[0]}; the labels are {', '.join(sorted(known))}.", param_hint="--protected"
+        )
+    return [known[name] for name in names]
 
 
 def _method_with(name: str) -> str:

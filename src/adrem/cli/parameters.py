@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MODEL_OPTIONS = {
     "loss": "--loss",
     "class_prior": "--prior",
+    "protected_classes": "--protected",
     "n_estimators": "--members",
     "n_iter": "--iterations",
     "effort": "--effort",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from adrem.committee import views
 from adrem.committee.given import Given
 from adrem.committee.kinds import Kind
 from adrem.committee.seats import Seat
-from adrem.committee.shares import clear_shares_of_text, estimate_shares, has_rows, is_estimable
+from adrem.committee.shares import estimate_shares, find_present, has_rows, is_clear, is_estimable, may_lack_classes
 from adrem.committee.shift import compare_domains
 
 Array = NDArray[np.float64]
@@ -26,26 +28,68 @@ class Assumptions(NamedTuple):
     """What is assumed of the target.
 
     `prior` are the class shares of the draws, and `estimate` those that were estimated, used or not. `by_domain` tells
-    that the domains differ by the means and scales of their columns alone.
+    that the domains differ by the means and scales of their columns alone. `missing` tells by positions why classes are
+    missing.
     """
 
     prior: Array
     estimate: Array | None = None
     by_domain: bool = False
+    missing: Mapping[int, str] = MappingProxyType({})
 
 
 def assume(
-    wanted: Any, domains: Domains, seats: list[Seat], head: dict[str, Any], seed: np.random.SeedSequence
+    wanted: Any,
+    domains: Domains,
+    seats: list[Seat],
+    head: dict[str, Any],
+    seed: np.random.SeedSequence,
+    protected: NDArray[np.bool_],
 ) -> Assumptions:
     """Find out what explains how the domains differ: by Ad-REM for text, else by the classifiers of the source."""
     is_free = isinstance(wanted, str) and wanted == "auto"
     prior = read_prior("uniform" if is_free else wanted, domains)
-    if is_free and sp.issparse(domains.X_source) and has_rows(domains):
-        estimate, is_clear = clear_shares_of_text(domains, head, seed)
-        return Assumptions(estimate if is_clear else prior, estimate)
+    if is_free:
+        by_target = _assume_of_text if sp.issparse(domains.X_source) else _without_missing
+        assumed = by_target(prior, domains, seats, head, seed, protected)
+        if assumed is not None:
+            return assumed
     if not (domains.adapts and seats and is_estimable(domains)):
         return Assumptions(prior)
     return _assume_by_source(is_free, prior, domains, seats, seed)
+
+
+def _assume_of_text(
+    equal: Array,
+    domains: Domains,
+    seats: list[Seat],
+    head: dict[str, Any],
+    seed: np.random.SeedSequence,
+    protected: NDArray[np.bool_],
+) -> Assumptions | None:
+    """Return estimated shares if they are clear, or if classes are missing; None if there are too few rows."""
+    del seats
+    if not has_rows(domains):
+        return None
+    estimate, missing = find_present(domains, head, seed, protected)
+    shares = estimate.shares if missing or is_clear(estimate) else equal
+    return Assumptions(shares, estimate.shares, missing=missing)
+
+
+def _without_missing(
+    equal: Array,
+    domains: Domains,
+    seats: list[Seat],
+    head: dict[str, Any],
+    seed: np.random.SeedSequence,
+    protected: NDArray[np.bool_],
+) -> Assumptions | None:
+    """Return equal shares of the classes that are not missing; None if none seems to be."""
+    if not may_lack_classes(domains, [seat.shares(domains.X_target) for seat in seats if domains.adapts]):
+        return None
+    estimate, missing = find_present(domains, head, seed, protected)
+    own = np.where(estimate.shares > 0, equal, 0.0)
+    return Assumptions(own / own.sum(), estimate.shares, missing=missing) if missing else None
 
 
 def _assume_by_source(

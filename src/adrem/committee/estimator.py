@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from adrem.algorithm.outcome import missing_by_label, missing_lines
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.constraints import TargetLabels, common
 from adrem.base.hooks import Agreement
@@ -64,7 +65,10 @@ class Committee(DomainClassifier):
     class_prior : {"auto", "uniform", "source"}, array-like or mapping, default="auto"
         Share of each class in the draws from the target, as for `AdREM`. "auto" estimates the shares by the classifiers
         of the source, and uses the estimate if it explains how the domains differ: then source rows that are weighted
-        by class are distributed like target rows. Otherwise, and for wide or sparse tables, shares are equal.
+        by class are distributed like target rows. Otherwise, and for wide or sparse tables, shares are equal. Classes
+        that are clearly missing from the target get no share and no label, in wide and sparse tables too.
+    protected_classes : sequence of labels, default=()
+        Classes that are known to be in the target, so that "auto" never takes them for missing.
     distill : bool, default=False
         Whether to label rows by the one linear classifier that is trained on both domains with the labels of the
         committee, instead of by the committee. It is fast, small and can be explained, and a little less accurate where
@@ -106,6 +110,8 @@ class Committee(DomainClassifier):
         The class shares that were used.
     class_prior_check_ : ndarray of shape (n_classes,)
         The estimated shares, if they were estimated, used or not.
+    missing_classes_ : dict
+        The classes that seem to be missing from the target, and why.
     by_domain_ : bool
         Whether each domain is scaled by itself for every kind: where the domains differ by the means and scales of
         their columns alone.
@@ -146,6 +152,7 @@ class Committee(DomainClassifier):
         "kinds": [StrOptions({"auto"}), list, tuple],
         "effort": [StrOptions({"low", "auto", "high"})],
         "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
+        "protected_classes": ["array-like"],
         "distill": ["boolean"],
     }
 
@@ -157,6 +164,7 @@ class Committee(DomainClassifier):
         n_estimators: int = 5,
         n_iter: int = 20,
         class_prior: Literal["auto", "uniform", "source"] | ArrayLike | Mapping[Any, float] = "auto",
+        protected_classes: Sequence[Any] = (),
         distill: bool = False,
         tol: float = 0.1,
         memory_limit: int = 2**30,
@@ -170,6 +178,7 @@ class Committee(DomainClassifier):
         self.n_estimators = n_estimators
         self.n_iter = n_iter
         self.class_prior = class_prior
+        self.protected_classes = protected_classes
         self.distill = distill
         self.tol = tol
         self.memory_limit = memory_limit
@@ -202,7 +211,10 @@ class Committee(DomainClassifier):
     def _votes(self, rows: Matrix) -> Shares:
         """Return the shares of the votes of all seats, or those of the distilled classifier."""
         if self.distill:
-            return normalized_shares(np.asarray(rows @ self.coef_[0].T + self.intercept_[0]))
+            shares = normalized_shares(np.asarray(rows @ self.coef_[0].T + self.intercept_[0]))
+            from adrem.committee.voters import among_others
+
+            return among_others(shares, getattr(self, "missing_reasons_", ()))
         return np.asarray(sum(seat.weight * seat.shares(rows) for seat in self.seats_))
 
     def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
@@ -228,12 +240,16 @@ class Committee(DomainClassifier):
         lines += [f"left out: {name} ({reason})" for name, reason in self.left_out_.items()]
         if self.by_domain_:
             lines.append("domains: they differ by the means and scales of the columns; each is scaled by itself")
-        return [*lines, f"class shares: {self._shares_text()}"]
+        return [*lines, *missing_lines(self), f"class shares: {self._shares_text()}"]
+
+    @property
+    def missing_classes_(self) -> dict[Any, str]:
+        return missing_by_label(self)
 
     def _shares_text(self) -> str:
         shares = self.class_prior_
         listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=True))
-        if np.ptp(shares) <= EQUAL * shares.max():
+        if np.ptp(shares[shares > 0]) <= EQUAL * shares.max():
             return "assumed equal"
         is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", np.zeros(0)))
         return f"{'estimated' if is_estimate else 'as given'}, {listed}"
@@ -267,11 +283,13 @@ class Committee(DomainClassifier):
 
     def restore_parts(self, values: Any, arrays: dict[str, NDArray[Any]]) -> None:
         from adrem.committee.saving import restore_seats
+        from adrem.committee.seats import weighted
 
         if not (hasattr(self, "history_") and hasattr(self, "left_out_")):
             raise InvalidDataError("Fitted attributes are missing.")
         if not 0 < getattr(self, "temperature_", 0.0) < np.inf:
             raise InvalidDataError("The temperature is not a positive number.")
-        self.seats_ = restore_seats(values, arrays, len(self.classes_), self.n_features_in_)
+        seats = restore_seats(values, arrays, len(self.classes_), self.n_features_in_)
+        self.seats_ = [weighted(seat, seat.weight, getattr(self, "missing_reasons_", ())) for seat in seats]
         if [seat.name for seat in self.seats_] != ([] if self.distill else self.kinds_):
             raise InvalidDataError("The seats are not those of the kinds.")

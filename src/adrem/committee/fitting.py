@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from adrem.base.classifier import BYTES_PER_SCORE
+from adrem.base.parameters import read_protected
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.assumptions import Assumptions, assume, by_domain
@@ -40,24 +42,26 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     kind_seed, prior_seed, linear_seed = seeds
     kinds, left_out = _choose_kinds(model, domains)
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
+    protected = read_protected(model.protected_classes, domains)
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
     own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
 
-    def fit(kind: Kind, prior: Array, least: float = 0.0) -> Seat:
-        return _fit(kind, domains, prior, settings, own_seeds[kind.name], least)
+    def fit(kind: Kind, assumed: Assumptions, least: float = 0.0) -> Seat:
+        own = replace(settings, absent=tuple(assumed.missing))
+        return _fit(kind, domains, assumed.prior, own, own_seeds[kind.name], least)
 
-    equal = np.full(len(domains.classes), 1.0 / len(domains.classes))
+    equal = Assumptions(np.full(len(domains.classes), 1.0 / len(domains.classes)))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
-    assumed = assume(model.class_prior, domains, list(seats.values()), head, prior_seed)
+    assumed = assume(model.class_prior, domains, list(seats.values()), head, prior_seed, protected)
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, _of_rows_as_given(seats)
     kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
         if kind.name not in seats:
-            seats[kind.name] = fit(kind, assumed.prior, _least_accuracy(seats.values(), domains))
+            seats[kind.name] = fit(kind, assumed, _least_accuracy(seats.values(), domains))
     competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
-    model.seats_ = [weighted(seat, 1.0 / len(competent)) for seat in competent]
+    model.seats_ = [weighted(seat, 1.0 / len(competent), assumed.missing) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
     _keep_assumptions(model, assumed)
     _keep(model, domains)
@@ -109,6 +113,7 @@ def _missing(kind: Kind, domains: Domains) -> str:
 
 def _fit_for_shares(kinds: list[Kind], prior: Array) -> tuple[list[Kind], dict[str, str]]:
     """Leave out discriminants if the class shares are not equal: cosines do not depend on class shares."""
+    prior = prior[prior > 0]
     others = [kind for kind in kinds if kind.classifier != "discriminant"]
     if np.ptp(prior) <= EQUAL_WITHIN * prior.max() or not others:
         return kinds, {}
@@ -143,6 +148,7 @@ def _keep_assumptions(model: Any, assumed: Assumptions) -> None:
         if hasattr(model, name):  # of an earlier fit
             delattr(model, name)
     model.class_prior_ = assumed.prior
+    model.missing_reasons_ = assumed.missing
     model.by_domain_ = assumed.by_domain
     if assumed.estimate is not None:
         model.class_prior_check_ = assumed.estimate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +13,7 @@ from adrem.algorithm.em import EMOptions
 from adrem.algorithm.ensemble import Ensemble
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, nearest
 from adrem.algorithm.recorder import Member
-from adrem.algorithm.task import Task
+from adrem.algorithm.task import Task, without
 from adrem.base.validation import Domains
 from adrem.committee.kinds import DISCRIMINANT_ITERATIONS, Kind, head_of
 from adrem.committee.views import Components, View, Viewed, components, seen_by
@@ -46,7 +46,8 @@ RISES_ABOVE = 0.5
 class Seat:
     """A kind after its fit.
 
-    `held_out` are its shares for source rows, by classifiers that were trained without them and without the target.
+    `held_out` are its shares for source rows, by classifiers that were trained without them and without the target. It
+    does not vote for classes at the `absent` positions.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Seat:
     history: list[dict[str, Any]] = field(default_factory=list)
     n_failed: int = 0
     weight: float = 1.0
+    absent: tuple[int, ...] = ()
 
     def shares(self, rows: Matrix) -> Shares:
         """Return the shares of votes for rows of the target."""
@@ -64,7 +66,7 @@ class Seat:
 
     def votes(self, rows: Matrix) -> Votes:
         """Return the votes for rows of the target."""
-        return self.voter.votes(self.view.apply(rows))
+        return self.voter.votes(self.view.apply(rows), self.absent)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Settings:
     n_jobs: int | None
     head: dict[str, Any]
     ticker: Callable[[], Ticker] = Ticker
+    absent: tuple[int, ...] = ()
 
 
 def fit_seat(
@@ -101,7 +104,7 @@ def fit_seat(
     adapts = kind.adapts and domains.adapts
     domains = domains._replace(X_source=seen.source, X_target=seen.target if adapts else seen.target[:0])
     rows = head.begin(domains, as_integer(fold_seed), _work(domains, settings, n_folds=head.n_folds))
-    task = Task(rows, prior, None, _mixing(kind, domains, settings.head["device"]))
+    task = without(Task(rows, prior, None, _mixing(kind, domains, settings.head["device"])), settings.absent)
     with task.machine.guard():
         held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
         if least >= RISES_ABOVE and home_accuracy < least:
@@ -200,6 +203,6 @@ def held_out_by(train: Callable[[NDArray[np.bool_]], Voter], domains: Domains, s
     return shares, _accuracy(shares, labels, weights)
 
 
-def weighted(seat: Seat, weight: float) -> Seat:
-    """Return the seat with a weight."""
-    return replace(seat, weight=weight)
+def weighted(seat: Seat, weight: float, absent: Collection[int] = ()) -> Seat:
+    """Return the seat with a weight, and without votes for absent classes."""
+    return replace(seat, weight=weight, absent=tuple(absent))

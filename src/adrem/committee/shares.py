@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from adrem.algorithm.calibration import calibrate
+from adrem.algorithm.doubts import few_labels
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.fitting import FitSettings
 from adrem.algorithm.known_shares import estimate_with_known
-from adrem.algorithm.prior import most_likely, with_floor
+from adrem.algorithm.missing import Found
+from adrem.algorithm.prior import PriorEstimate, most_likely, with_floor
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.kinds import FEW_COLUMNS
 from adrem.machines.linear import LinearHead
+from adrem.machines.regularization import N_FOLDS
 
 Array = NDArray[np.float64]
 # Target rows per class that an estimate needs.
@@ -36,16 +39,33 @@ def estimate_shares(held_out: Array, of_target: Array, domains: Domains) -> Arra
     return with_floor(most_likely(posteriors, base))
 
 
-def clear_shares_of_text(domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence) -> tuple[Array, bool]:
-    """Estimate the shares as `AdREM(class_prior="estimate")` does, and tell whether they are clearly not equal."""
+def find_present(
+    domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence, protected: NDArray[np.bool_]
+) -> Found:
+    """Estimate the shares and find missing classes as `AdREM(class_prior="estimate")` does."""
     fold_seed, own_seed = seed.spawn(2)
     viewed = views.scaled(domains.X_source, domains.X_target)
     settings = FitSettings(LinearHead("hinge", **head), EMOptions(), n_estimators=1, class_prior="estimate")
     task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
     with task.machine.guard():
-        found = estimate_with_known(settings.estimate_prior(task, own_seed), domains)
-    distance = 0.5 * float(np.abs(found.shares - 1.0 / len(found.shares)).sum())
-    return found.shares, found.is_clear and distance > MIN_DISTANCE
+        found = settings.estimate_prior(task, own_seed, protected)
+    return found._replace(estimate=estimate_with_known(found.estimate, domains))
+
+
+def is_clear(estimate: PriorEstimate) -> bool:
+    """Whether the shares are clearly not equal, and far enough from equal ones to gain accuracy."""
+    distance = 0.5 * float(np.abs(estimate.shares - 1.0 / len(estimate.shares)).sum())
+    return estimate.is_clear and distance > MIN_DISTANCE
+
+
+def may_lack_classes(domains: Domains, shares: list[Array]) -> bool:
+    """Whether classifiers of the source, by the shares of each for target rows, give a class few labels."""
+    n_classes, n_target = len(domains.classes), domains.X_target.shape[0]
+    rarest = int(np.bincount(domains.labels[domains.weights > 0], minlength=n_classes).min())
+    if not n_target or not shares or rarest < N_FOLDS:
+        return False
+    labelled = np.bincount(np.mean(shares, axis=0).argmax(axis=1), minlength=n_classes)
+    return bool(few_labels(labelled))
 
 
 def has_rows(domains: Domains) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -40,9 +40,9 @@ class Voter:
         """Return the shares of votes."""
         raise NotImplementedError
 
-    def votes(self, rows: Matrix) -> Votes:
-        """Return the shares of votes, and how many members agree; a single classifier agrees with itself."""
-        return Votes(self.shares(rows), np.ones(rows.shape[0]))
+    def votes(self, rows: Matrix, absent: Collection[int] = ()) -> Votes:
+        """Return the shares of votes, none for absent classes, and how many members agree; a single one does."""
+        return Votes(among_others(self.shares(rows), absent), np.ones(rows.shape[0]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what a model file holds."""
@@ -60,13 +60,24 @@ class Members(Voter):
     def shares(self, rows: Matrix) -> Shares:
         return self.votes(rows).shares
 
-    def votes(self, rows: Matrix) -> Votes:
-        return votes_of(self.scores(rows))
+    def votes(self, rows: Matrix, absent: Collection[int] = ()) -> Votes:
+        return votes_of(self.scores(rows), absent)
 
 
-def votes_of(scores: Iterator[FloatArray]) -> Votes:
+def among_others(shares: Shares, absent: Collection[int]) -> Shares:
+    """Return shares that sum to one without the absent classes; equal ones for a row that wants no other class."""
+    if not absent:
+        return shares
+    is_present = ~np.isin(np.arange(shares.shape[1]), list(absent))
+    own = np.where(is_present, shares, 0.0)
+    sums = own.sum(axis=1, keepdims=True)
+    equal = np.broadcast_to(is_present / np.count_nonzero(is_present), own.shape).copy()
+    return np.asarray(np.divide(own, sums, out=equal, where=sums > 0))
+
+
+def votes_of(scores: Iterator[FloatArray], absent: Collection[int] = ()) -> Votes:
     """Return the votes of members, with their mean confidence as a tie-break in the shares."""
-    counted = tally(scores)
+    counted = tally(scores, absent)
     shares = counted.ballots / counted.ballots.sum(axis=1, keepdims=True)
     own = np.take_along_axis(counted.votes, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
     return Votes(shares, own / counted.votes.sum(axis=1))

@@ -248,7 +248,7 @@ class Examination:
     @cached_property
     def verdict(self) -> Verdict:
         """Which labels to use."""
-        found = judge(self.evidence, self.vanished, self.n_changed, self.recovered)
+        found = judge(self.evidence, self.vanished, self.n_changed, self.recovered, self.missing)
         return replace(found, reasons=[*found.reasons, *self._unsupported_shares(found.choice)])
 
     @property
@@ -256,6 +256,11 @@ class Examination:
         """Which rows of the target had no known label in the fit."""
         known = self.domains.known
         return np.ones(self.domains.X_target.shape[0], dtype=bool) if known is None else known == UNKNOWN
+
+    @property
+    def missing(self) -> list[Any]:
+        """The classes that the model found to be missing from the target."""
+        return list(getattr(self.model, "missing_classes_", ()))
 
     @property
     def chosen(self) -> NDArray[np.intp]:
@@ -299,10 +304,11 @@ class Examination:
 
     @property
     def vanished(self) -> list[Any]:
-        """Classes without a label that were not rare before adapting."""
+        """Classes without a label that were not rare before adapting, and that the model did not leave out."""
         before = np.bincount(self.before, minlength=len(self.labels))
         counts = dict(zip(self.labels, before.tolist(), strict=True))
-        return [label for label in self.lost if counts[label] * len(self.labels) >= RARE_PART * len(self.before)]
+        lost = [label for label in self.lost if label not in self.missing]
+        return [label for label in lost if counts[label] * len(self.labels) >= RARE_PART * len(self.before)]
 
     @property
     def lost(self) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from adrem.diagnostics.evidence import BeforeAfter, Evidence
@@ -50,8 +51,15 @@ class Verdict:
         }[self.choice]
 
 
-def judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
+def judge(
+    evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any], missing: Sequence[Any] = ()
+) -> Verdict:
     """Return the verdict; docs/diagnosis.md has the rules and how well they work."""
+    verdict = _judge(evidence, lost_classes, n_changed, recovered)
+    return replace(verdict, reasons=[*verdict.reasons, _of_missing(missing)]) if missing else verdict
+
+
+def _judge(evidence: Evidence, lost_classes: list[Any], n_changed: int, recovered: list[Any]) -> Verdict:
     doubts = reasons_against(evidence)
     if evidence.largest_share.adapted > evidence.nearly_all:
         return Verdict("unsure", doubts, same=not n_changed)
@@ -83,6 +91,14 @@ def reasons_against(evidence: Evidence) -> list[str]:
         share = _percent(evidence.largest_share.adapted)
         found.append(f"{share} of the target rows have the same label: check whether the columns mean the same there.")
     return found
+
+
+def _of_missing(classes: Sequence[Any]) -> NamingText:
+    return NamingText(
+        "Of the source's classes, these seem to be missing from the target, and no row has their label: {named}. Name "
+        "those that are there in {protected_classes}.",
+        named=some_names(classes),
+    )
 
 
 def _of_one_class(share: float) -> str:

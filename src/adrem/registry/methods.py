@@ -77,7 +77,7 @@ ADREM = Estimator(
         # class_prior_ is always there, but not in files of earlier versions.
         ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_"),
         ("C_", "machine_", "history_"),
-        ("termination_", "neighbors_"),
+        ("termination_", "neighbors_", "missing_reasons_"),
     ),
 )
 COMMITTEE = Estimator(
@@ -86,6 +86,7 @@ COMMITTEE = Estimator(
         (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
         ("class_prior_", "class_prior_check_", "home_accuracy_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
+        ("missing_reasons_",),
     ),
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")

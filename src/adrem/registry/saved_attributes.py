@@ -63,6 +63,8 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "termination_condition_": str,
     "kinds_": lambda names: [str(name) for name in names],
     "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
+    # By positions of classes, which are strings in JSON.
+    "missing_reasons_": lambda reasons: {int(c): str(reason) for c, reason in reasons.items()},
     "temperature_": float,
     "by_domain_": bool,
     "chosen_": str,
