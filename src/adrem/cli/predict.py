@@ -45,7 +45,8 @@ def predict(
     check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
-    from adrem.columns.pair import check_plain, labels_for_scoring, select
+    from adrem.columns.labels import check_plain, labels_for_scoring
+    from adrem.columns.pair import select
 
     bundle = load_bundle(model)
     encoder = encoder_of_images(bundle.recipe)

@@ -180,15 +180,18 @@ def _kind_of(source: Series, target: Series) -> Column:
     if plain is not None and not all(np.isnan(own).all() for own in plain):
         return _kind_of_plain(name, plain, [as_numbers(series) for series in (source, target)])
     values = [as_strings(series).drop_nulls() for series in (source, target)]
-    n_values = sum(map(len, values))
-    if not n_values:
+    if not any(map(len, values)):
         return Column(name, "constant", "no values")
     dates = _dates_of(source, target)
     if dates is not None:
         return Column(name, "date", "dates, which are turned into days if they are named as numbers", dates=dates)
-    numbers = [as_numbers(series) for series in (source, target)]
+    return _kind_of_values(name, values, [as_numbers(series) for series in (source, target)])
+
+
+def _kind_of_values(name: str, values: list[Series], numbers: list[Series]) -> Column:
+    """Return the kind of a column of strings, some of which are numbers."""
     n_numbers = sum(series.count() for series in numbers)
-    if n_numbers > MOST * n_values or _are_numbers_and_words(numbers, values):
+    if n_numbers > MOST * sum(map(len, values)) or _are_numbers_and_words(numbers, values):
         return _kind_of_numbers(name, numbers, values)
     column = _kind_of_strings(name, values)
     return replace(column, doubt=_doubt(numbers, values, column)) if column.kind == "category" else column

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
-from adrem.columns.kinds import Wishes, check_learnt, infer_kinds, is_plain
+from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
 from adrem.columns.known_labels import KnownLabels, known_in_column, known_in_file
+from adrem.columns.labels import check_plain, labelled_rows, labels_for_scoring, problem_of_labels
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
 from adrem.columns.notes import describe
@@ -29,7 +30,7 @@ from adrem.runtime.notices import NamingText
 from adrem.types import Matrix
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame
 
     from adrem.features.encoder import Encoder
 
@@ -214,7 +215,7 @@ def _images_of(source: FileTable, target: FileTable, encoder: Encoder | None) ->
 def _pair_of_numbers(source: FileTable, target: FileTable) -> Pair:
     if source.labels is None:
         raise InvalidDataError(f"{source.name} has no labels: save them as `y` beside `x`.")
-    problem = _problem_of_labels(source.labels)
+    problem = problem_of_labels(source.labels)
     if problem is not None:
         raise InvalidDataError(f"{source.name}: the column of labels {problem}")
     tables = {"source": Table(source.rows, source.labels), "target": Table(target.rows, target.labels)}
@@ -248,7 +249,7 @@ def _pair_of_columns(
     encoder: Encoder | None,
 ) -> Pair:
     answers = _check_names(source, target, label, target_label, wishes)
-    frame, y, places = _labelled_rows(source, frame, label)
+    frame, y, places = labelled_rows(source, frame, label)
     wishes = replace(wishes, left_out={*wishes.left_out, *answers})
     theirs = {*other.columns} - {*wishes.left_out, *wishes.text, *wishes.images}
     shared = [name for name in frame.columns if name in theirs]
@@ -327,21 +328,6 @@ def _columns(table: FileTable) -> list[str]:
     return [] if table.frame is None else table.frame.columns
 
 
-def _labelled_rows(source: FileTable, frame: DataFrame, label: str) -> tuple[DataFrame, NDArray[Any], NDArray[np.intp]]:
-    """Return the rows of the source that have a label, their labels, and their positions."""
-    check_plain(frame[label], source.name, "label")
-    has_label = frame[label].is_not_null() & (frame[label].cast(str).str.strip_chars() != "")
-    places = np.flatnonzero(has_label.to_numpy())
-    frame = frame.filter(has_label)
-    if not frame.height:
-        raise ParameterError(f"Column {label!r} of {source.name} has no label in any row.", "label")
-    y = as_labels(frame[label])
-    problem = _problem_of_labels(y)
-    if problem is not None:
-        raise ParameterError(f"Column {label!r} of {source.name} {problem}", "label")
-    return frame, y, places
-
-
 def _notes_on_labels(source: FileTable, y: NDArray[Any]) -> list[str]:
     notes = []
     if len(y) < source.n_rows:
@@ -362,42 +348,6 @@ def _notes_on_truth(target: FileTable, other: DataFrame, label: str, target_labe
         return []
     text = "column {name!r} of {file} is not used; {target_label} uses it to score"
     return [NamingText(text, name=label, file=target.name)]
-
-
-def check_plain(column: Series, name: str, parameter: str) -> None:
-    """Raise an error for a column of labels that is of lists, structures or bytes."""
-    if not is_plain(column):
-        raise ParameterError(
-            f"Column {column.name!r} of {name} holds {column.dtype}: labels must be numbers, strings or truth values.",
-            parameter,
-        )
-
-
-def as_labels(column: Series) -> NDArray[Any]:
-    """Return integers and booleans as they are, other labels as strings."""
-    import polars as pl
-
-    whole = column.dtype.is_integer() or column.dtype == pl.Boolean
-    return column.to_numpy() if whole else column.cast(pl.String).str.strip_chars().to_numpy().astype(object)
-
-
-def labels_for_scoring(column: Series, known: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as `as_labels` does, without the words that mean missing and are no known label."""
-    labels = as_labels(column)
-    blank = np.isin(labels.astype(str), [*({*MISSING} - {*map(str, known.tolist())})])
-    return np.where(blank, "", labels.astype(object)) if blank.any() else labels
-
-
-def _problem_of_labels(labels: NDArray[Any]) -> str | None:
-    """Return why labels can't be classes; None if they can."""
-    import polars as pl
-
-    n_distinct = pl.Series(labels.tolist() if labels.dtype == object else labels).n_unique()
-    if n_distinct < 2:
-        return f"has only one value, {labels.tolist()[0]!r}: a classifier needs at least two classes."
-    if n_distinct > max(2, len(labels) // 2):
-        return f"has {n_distinct} distinct values in {len(labels)} rows: labels must repeat. Is it the right column?"
-    return None
 
 
 def select(table: FileTable, names: Collection[str], parameter: str) -> DataFrame:

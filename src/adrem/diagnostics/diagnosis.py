@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
-from adrem.base.known import fit_beside, known_labels
+from adrem.base.known import known_labels
 from adrem.base.pipelines import unwrap
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains, read_domains
+from adrem.diagnostics.baseline import fit_baseline
 from adrem.diagnostics.contributions import ClassFeatures, class_features
+from adrem.diagnostics.course import course_of
 from adrem.diagnostics.evidence import (
     Evidence,
     compare_neighbours,
@@ -33,15 +33,14 @@ from adrem.diagnostics.evidence import (
 )
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
-from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, Spread, Step, UncertainRow
+from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, UncertainRow
 from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.seeds import spawn_seeds
-from adrem.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
-    from adrem.baselines.source_cv import SourceOnlyCV
+    pass
 
 N_UNCERTAIN = 20
 # A class is recovered if it had less than this part of an equal share of the labels, and now has this many times more.
@@ -197,7 +196,7 @@ class Examination:
             lost_classes=self.lost,
             gap=measure_gap(domains.X_source, domains.X_target, self.names, self._rng("gap")),
             map=draw_map(domains.X_source, domains.X_target, self._rng("map")),
-            course=_course(getattr(model, "history_", [])),
+            course=course_of(getattr(model, "history_", [])),
             agreement=self.evidence.agreement,
             members=self.members,
             kinds=self.kinds,
@@ -374,19 +373,6 @@ class Examination:
         return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_, n_rows=n_rows)
 
 
-def fit_baseline(domains: Domains) -> SourceOnlyCV:
-    """Return the classifier that one would train on the source alone, to compare the model with."""
-    from adrem.baselines.source_cv import SourceOnlyCV
-
-    baseline = SourceOnlyCV(random_state=0)
-    baseline.n_features_in_ = domains.X_source.shape[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that does not converge is seldom chosen
-        with one_blas_thread():
-            fit_beside(baseline, domains)
-    return baseline
-
-
 def _rows_with(domains: Domains) -> NDArray[np.intp]:
     """Return how many rows of both domains have each feature."""
     from adrem.machines.tables import n_rows_with
@@ -399,21 +385,3 @@ def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArr
     n_bins = n_members if 0 < n_members <= MAX_MEMBERS_PER_BIN else N_BINS
     places = np.ceil(confidence * n_bins - 1e-9).astype(np.intp) - 1
     return n_bins, np.clip(places, 0, n_bins - 1)
-
-
-def _course(history: list[dict[str, Any]]) -> list[Step]:
-    """Return the history over all members, by iteration; empty for methods with another history."""
-    if not history or "balanced_loss" not in history[0]:
-        return []
-    by_iteration: dict[int, list[dict[str, Any]]] = {}
-    for entry in history:
-        by_iteration.setdefault(entry["iteration"], []).append(entry)
-    names = ("n_drawn", "n_changed", "loss", "balanced_loss")
-    return [
-        Step(k, *(_spread([entry[name] for entry in own]) for name in names)) for k, own in sorted(by_iteration.items())
-    ]
-
-
-def _spread(values: list[float]) -> Spread:
-    low, high = float(min(values)), float(max(values))
-    return Spread(min(max(float(np.mean(values)), low), high), low, high)

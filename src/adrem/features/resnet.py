@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from adrem.exceptions import MissingImportError
 from adrem.files.archives import read_arrays
+from adrem.files.budget import Budget
 from adrem.files.labelled_rows import guarded
 
 N_FEATURES = 2048
@@ -25,7 +26,7 @@ MAX_BYTES = 2**28  # what the weights may unpack to
 def resnet50(path: Path) -> bytes:
     """Return the network of a file of weights under torchvision's names."""
     with path.open("rb") as file:
-        weights = guarded(str(path), "weights of ResNet-50", lambda: read_arrays(file, MAX_BYTES))
+        weights = guarded(str(path), "weights of ResNet-50", lambda: read_arrays(file, Budget(MAX_BYTES)))
     return bytes(guarded(str(path), "weights of ResNet-50", lambda: _Builder(weights).build()))
 
 
