@@ -126,6 +126,7 @@ def test_folders_of_photos_become_labels(adrem: Command, folder: Path) -> None:
     page = (folder / "page.html").read_text()
     assert page.count("data:image/webp;base64,") >= 40
     assert "Pictures of each label" in page
+    assert "This model has no feature weights" in page  # none that tell a person anything
     labels = pl.read_csv("labels.csv")
     assert labels.columns[:2] == ["photo", "label"]
     names = [Path(path).name.split("-")[0] for path in labels["photo"]]

@@ -76,10 +76,11 @@ def make_file_page(
         "target": model.classes_[examined.after].tolist(),
     }
     diagnosis = examined.diagnosis()
+    readable = [_readable(own, pair.recipe) for own in diagnosis.class_features]
     shown = replace(
         diagnosis,
         verdict=verdict_with_options(diagnosis.verdict),
-        class_features=[_readable(own, pair.recipe) for own in diagnosis.class_features],
+        class_features=[own for own in readable if own.source or own.adapted],
     )
     return make_page(shown, labels, about)
 
