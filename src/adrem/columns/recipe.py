@@ -263,7 +263,7 @@ def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[
     if series is None:
         return np.full(frame.height, np.nan)
     if series.dtype == float and name not in dates:
-        values = series.to_numpy().copy()
+        values: NDArray[np.float64] = series.to_numpy().copy()
         values[~np.isfinite(values)] = np.nan
         return values
     numbers = as_days(series, dates[name]) if name in dates and not series.dtype.is_numeric() else as_numbers(series)

@@ -11,7 +11,7 @@ Weights, scores and dual variables are double precision whatever the type of the
 do not add up rounding errors; only four rows of a Gram matrix at a time are summed in their own type.
 """
 
-from numba import config
+from numba.core import config
 
 from adrem.exceptions import MissingImportError
 
