@@ -11,11 +11,11 @@ Weights, scores and dual variables are double precision whatever the type of the
 do not add up rounding errors; only four rows of a Gram matrix at a time are summed in their own type.
 """
 
-from numba.core import config
+from numba import config
 
 from adrem.exceptions import MissingImportError
 
-if config.DISABLE_JIT:
+if getattr(config, "DISABLE_JIT", 0):
     raise MissingImportError(
         "The compiled loops can't run without compilation, which NUMBA_DISABLE_JIT=1 turns off: unset it."
     )
