@@ -102,7 +102,7 @@ GOOD: dict[str, Callable[[], bytes]] = {
     "plain sparse mat": lambda: _mat(True, False),
     "tar.gz": lambda: _written(_reviews),
     "sqlite": lambda: _store(),
-    "toml": lambda: b'label = "label"\nmembers = 1\niterations = 2\nC = "1.0"\ndrop = ["length"]\n',
+    "toml": lambda: b'label = "label"\nmethod = "adrem"\nmembers = 1\niterations = 2\nC = "1.0"\ndrop = ["length"]\n',
 }
 
 
@@ -336,7 +336,7 @@ def run(*, full: bool) -> list[Row]:
     for loader, cases in all_cases(full=full).items():
         outcomes = run_cases("torture.files", "all", cases)
         whole = [(case, outcome) for case, outcome in outcomes if case.endswith("whole") and outcome != ANSWERED]
-        outcomes += [(f"{case} is a good file", outcome) for case, outcome in whole]
+        outcomes += [(case, f"a good file was {outcome}") for case, outcome in whole]
         what = "files made to mislead" if loader == "made to mislead" else f"damaged files to {loader}"
         table.append(Row.of("bad files", what, outcomes))
     return table

@@ -158,3 +158,18 @@ def test_everything_is_printed_by_the_functions_that_escape() -> None:
         if re.search(r"typer\.(echo|secho)|\bprint\(", path.read_text("utf-8"))
     }
     assert printed == {"shared.py"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("adapt", "a.csv", "b.csv", "--label", "x", "-o", "o.csv"),
+        ("bench", "run", "office-31"),
+        ("bench", "figure", "x"),
+    ],
+)
+def test_more_jobs_than_a_machine_bears_are_refused(adrem: Command, words: tuple[str, ...]) -> None:
+    code, _, err = adrem(*words, "--jobs", "100000")
+    assert code == 2
+    assert "At most" in err
+    assert "-1 uses all cores" in err

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from adrem.columns.kinds import Wishes, infer_kinds
-from adrem.columns.values import as_numbers
+from adrem.columns.values import as_numbers, with_numbers
 from adrem.exceptions import ParameterError
 
 N = 60
@@ -303,3 +303,20 @@ def test_names_of_one_file_are_no_text() -> None:
         source.with_columns(n), pl.concat([target, source[:1]]).with_columns(n.append(n[:1]))
     ).shared
     assert product.kind == "text"
+
+
+def test_columns_of_numbers_are_converted_together_as_one_at_a_time() -> None:
+    cells = {
+        "plain": ["1.5", " 2 ", "-3e2", None],
+        "marked": ["1", "NA", "", "nan"],
+        "comma": ["1,5", "2,5", "3", "4"],
+        "words": ["1", "x", "2", "3"],
+        "infinite": ["1", "inf", "2", "3"],
+        "truth": ["true", "false", "true", "1"],
+    }
+    frame = pl.DataFrame(cells)
+    read = with_numbers(frame, frame.columns)
+    assert [name for name in frame.columns if read[name].dtype == pl.Float64] == ["plain", "marked"]
+    for name in frame.columns:
+        assert as_numbers(read[name]).to_list() == as_numbers(frame[name]).to_list()
+    assert with_numbers(frame, ["words"]).equals(frame)

@@ -130,3 +130,10 @@ print(sigmoid(0.0), sigmoid.stats.cache_path)
     environment.pop("NUMBA_CACHE_DIR", None)
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert run.stdout.split() == ["0.5", "None"], run.stderr
+
+
+def test_numba_without_compilation_is_an_error_that_names_the_setting() -> None:
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", "import adrem.machines.compiled.rows"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.strip().endswith("which NUMBA_DISABLE_JIT=1 turns off: unset it.")

@@ -79,9 +79,7 @@ def root(
 def run() -> None:
     """Run the app; print an error as one line, or with --debug as a traceback."""
     arguments = [word for word in sys.argv[1:] if word != "--debug"]  # allowed anywhere
-    for word in arguments:
-        if not word.isascii() and any("\ud800" <= own <= "\udfff" for own in word):
-            _fail(f"{word} is not UTF-8: give the file another name.", 2)
+    _check_words(arguments)
     try:
         app(arguments, prog_name="adrem")
     except Exception as error:  # no traceback without --debug
@@ -93,6 +91,13 @@ def run() -> None:
         if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
             _fail(error_with_options(error) or name, 1)
         _fail(f"unexpected {name}: {error}. --debug shows where.", 1)
+
+
+def _check_words(words: list[str]) -> None:
+    """End with an error before any work for names that can't be written into a page or a summary."""
+    for word in words:
+        if any("\ud800" <= own <= "\udfff" for own in word):
+            _fail(f"{word} is not UTF-8: give the file another name.", 2)
 
 
 def _fail(message: str, code: int) -> None:

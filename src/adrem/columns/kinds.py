@@ -174,11 +174,16 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
 
 
 def _kind_of(source: Series, target: Series) -> Column:
-    name = source.name
     _check_type(source, target)
     plain = plain_numbers((source, target))
     if plain is not None and not all(np.isnan(own).all() for own in plain):
-        return _kind_of_plain(name, plain, [as_numbers(series) for series in (source, target)])
+        return _kind_of_plain(source.name, plain, [as_numbers(series) for series in (source, target)])
+    return _kind_of_cells(source, target)
+
+
+def _kind_of_cells(source: Series, target: Series) -> Column:
+    """Return the kind of a column that may have dates and words."""
+    name = source.name
     values = [as_strings(series).drop_nulls() for series in (source, target)]
     if not any(map(len, values)):
         return Column(name, "constant", "no values")

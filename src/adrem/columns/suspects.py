@@ -150,7 +150,8 @@ def _tells_apart(pair: list[NDArray[Any]], names: tuple[str, str]) -> str:
 
 def _shares_nothing(first: NDArray[Any], second: NDArray[Any], names: tuple[str, str]) -> str:
     """Return that two files share hardly any value of a column, with the most common ones, "" if they do."""
-    known, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
+    both = np.concatenate([first, second])
+    known, codes = np.unique(both.astype(str) if both.dtype == object else both, return_inverse=True)
     parts = codes[: len(first)], codes[len(first) :]
     shares = [np.bincount(part, minlength=len(known)) / len(part) for part in parts]
     if float(np.minimum(*shares).sum()) > 1.0 - APART:

@@ -6,6 +6,7 @@ import io
 import sys
 from typing import TYPE_CHECKING, Any
 
+from adrem.exceptions import FileTooLargeError
 from adrem.files.apart import read_apart, serve
 from adrem.files.budget import Budget
 from adrem.files.labelled_rows import guarded, whole_polars
@@ -34,10 +35,10 @@ def _serve(content: bytes, _: list[str], most: float) -> None:
     file = io.BytesIO(content)
     n_values = len(pl.read_parquet_schema(file)) * _height(content)
     if n_values > most:  # a byte each at least
-        raise MemoryError
+        raise FileTooLargeError("it is more than may be taken")
     frame = pl.DataFrame([_plain(column) for column in pl.read_parquet(io.BytesIO(content)).get_columns()])
     if frame.estimated_size() > most:
-        raise MemoryError
+        raise FileTooLargeError("it is more than may be taken")
     frame.write_ipc_stream(sys.stdout.buffer)
 
 

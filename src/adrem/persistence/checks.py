@@ -91,13 +91,11 @@ def _has_course(model: Any) -> bool:
     history = getattr(model, "history_", [])
     counts = [entry.get(name, 0) for entry in history for name in ("iteration", "member")]
     numbers = [own for entry in history for own in entry.values() if isinstance(own, (int, float))]
-    n_components = getattr(model, "n_components_", 1)
+    bounds = (("n_components_", MOST_COMPONENTS), ("n_iter_", max(len(history), 1)), ("neighbors_", MOST_COMPONENTS))
     return (
         all(isinstance(count, int) and 0 <= count <= len(history) for count in counts)
         and all(-LARGEST <= number <= LARGEST for number in numbers)
-        and 0 < n_components <= MOST_COMPONENTS
-        and 0 <= getattr(model, "n_iter_", 0) <= max(len(history), 1)
-        and 0 <= getattr(model, "neighbors_", 0) <= MOST_COMPONENTS
+        and all(0 <= getattr(model, name, 0) <= most for name, most in bounds)
     )
 
 

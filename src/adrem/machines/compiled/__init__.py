@@ -15,7 +15,7 @@ from numba import config
 
 from adrem.exceptions import MissingImportError
 
-if config.DISABLE_JIT:
+if getattr(config, "DISABLE_JIT", 0):
     raise MissingImportError(
         "The compiled loops can't run without compilation, which NUMBA_DISABLE_JIT=1 turns off: unset it."
     )
