@@ -25,7 +25,8 @@ from adrem.preprocessing.pair import transform_pair
 
 FIELDS = ("data", "setting", "pair", "method", "seed", "accuracy", "missing", "found", "lost", "warned")
 DATA = ("office-caltech-resnet50", "amazon-reviews", "office-31-resnet50", "office-caltech-surf", "amazon-400")
-METHODS = ("source", "adrem", "estimate", "committee")
+TITLES = {"source": "source only", "adrem": "`AdREM()`", "estimate": "estimate", "committee": "`Committee()`"}
+METHODS = tuple(TITLES)
 # The classes that Office-31 shares with Office-Caltech: the target of the usual partial protocol.
 SHARED = (
     "back_pack", "bike", "calculator", "headphones", "keyboard", "laptop_computer", "monitor", "mouse", "mug",
@@ -85,12 +86,11 @@ def groups_of(rows: list[dict[str, str]]) -> dict[tuple[str, str], list[dict[str
 
 def show_accuracies(rows: list[dict[str, str]]) -> str:
     """Return mean accuracies, the lowest in brackets, and how many classes the estimate found missing."""
-    lines = [
-        "| data | target | source only | `AdREM()` | estimate | `Committee()` | missing | found | lost |",
-        "|---" * 9 + "|",
-    ]
+    methods = [name for name in METHODS if any(row["method"] == name for row in rows)]
+    titles = [TITLES[name] for name in methods]
+    lines = [f"| data | target | {' | '.join(titles)} | missing | found | lost |", "|---" * (5 + len(titles)) + "|"]
     for (data, setting), own in groups_of(rows).items():
-        cells = [_accuracy([row for row in own if row["method"] == method]) for method in METHODS]
+        cells = [_accuracy([row for row in own if row["method"] == method]) for method in methods]
         estimates = [row for row in own if row["method"] == "estimate"]
         sums = [str(sum(int(row[name]) for row in estimates)) for name in ("missing", "found", "lost")]
         lines.append(f"| {data} | {setting} | {' | '.join([*cells, *sums])} |")

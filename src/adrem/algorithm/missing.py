@@ -84,7 +84,7 @@ class Search:
     def run(self, first: PriorEstimate) -> dict[int, str]:
         """Return why classes are missing, by their positions."""
         missing = self._low(self._task, first.found, ERRORS * first.error)
-        return self._fade(missing, first.found) if missing else missing
+        return dict(sorted(self._fade(missing, first.found).items())) if missing else missing
 
     def _fade(self, missing: dict[int, str], shares: Shares) -> dict[int, str]:
         """Leave out those classes that fade away in runs without the missing ones."""

@@ -148,7 +148,7 @@ def _keep_assumptions(model: Any, assumed: Assumptions) -> None:
         if hasattr(model, name):  # of an earlier fit
             delattr(model, name)
     model.class_prior_ = assumed.prior
-    model.missing_reasons_ = assumed.missing
+    model.missing_reasons_ = dict(assumed.missing)
     model.by_domain_ = assumed.by_domain
     if assumed.estimate is not None:
         model.class_prior_check_ = assumed.estimate

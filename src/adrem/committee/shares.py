@@ -18,9 +18,10 @@ from adrem.algorithm.missing import Found
 from adrem.algorithm.prior import PriorEstimate, most_likely, with_floor
 from adrem.base.validation import Domains
 from adrem.committee import views
-from adrem.committee.kinds import FEW_COLUMNS
+from adrem.committee.kinds import FEW_COLUMNS, mean_squared_norm
 from adrem.machines.linear import LinearHead
 from adrem.machines.regularization import N_FOLDS
+from adrem.machines.tables import stack
 
 Array = NDArray[np.float64]
 # Target rows per class that an estimate needs.
@@ -45,7 +46,10 @@ def find_present(
     """Estimate the shares and find missing classes as `AdREM(class_prior="estimate")` does."""
     fold_seed, own_seed = seed.spawn(2)
     viewed = views.scaled(domains.X_source, domains.X_target)
-    settings = FitSettings(LinearHead("hinge", **head), EMOptions(), n_estimators=1, class_prior="estimate")
+    is_text = sp.issparse(viewed.source)
+    C = "cv" if is_text else 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
+    linear = LinearHead("hinge", C, fit_intercept=not is_text, **head)
+    settings = FitSettings(linear, EMOptions(), n_estimators=1, class_prior="estimate")
     task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
     with task.machine.guard():
         found = settings.estimate_prior(task, own_seed, protected)

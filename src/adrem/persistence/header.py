@@ -71,6 +71,8 @@ def _param_to_json(name: str, value: Any) -> Any:
     if name in ("class_prior", "source_weight") and hasattr(value, "items"):
         return {"mapping": [[as_scalar(key), float(share)] for key, share in value.items()]}
     value = as_scalar(value)
+    if isinstance(value, tuple) and not value:  # the default of parameters that name classes
+        return {"tuple": []}
     if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
         return {"list": np.asarray(value).tolist()}
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -80,5 +82,7 @@ def _param_to_json(name: str, value: Any) -> Any:
 
 def _param_from_json(value: Any) -> Any:
     if isinstance(value, dict):
+        if "tuple" in value:
+            return ()
         return dict(value["mapping"]) if "mapping" in value else value["list"]
     return value
