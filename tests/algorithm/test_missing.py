@@ -79,7 +79,7 @@ def test_diagnosis_tells_of_missing_classes(partial: tuple[Any, DomainPair]) -> 
     found = diagnose(model, data.X_source, data.y_source, data.X_target)
     assert "'cat', 'elk', 'fox'" in found.verdict.reasons[-1]
     assert found.verdict.choice == "adapted"
-    assert found.findings == ["missing from the target, so that no row has the label: cat, elk, fox"]
+    assert found.findings == ["missing from the target, so that no row has the label: 'cat', 'elk', 'fox'"]
 
 
 def test_protected_classes_are_never_missing() -> None:
@@ -129,7 +129,7 @@ def test_committee_finds_missing_classes(tmp_path: Path) -> None:
     assert not set(read.predict(rows)) & set(read.missing_classes_)
     np.testing.assert_array_equal(model.predict(data.X_target), model.transduction_)
     assert model.findings()[-2:] == [
-        "missing from the target, so that no row has the label: cat, elk, fox",
+        "missing from the target, so that no row has the label: 'cat', 'elk', 'fox'",
         "class shares: assumed equal",
     ]
 

@@ -22,7 +22,7 @@ from adrem.algorithm.fitting import (
     order_similarities,
     warn_about,
 )
-from adrem.algorithm.outcome import clear_optional, keep_classifiers, keep_facts, missing_by_label, missing_lines
+from adrem.algorithm.outcome import MissingClasses, clear_optional, keep_classifiers, keep_facts
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels
@@ -39,11 +39,13 @@ if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fi
     from adrem.machines import Kernel
 
 KERNELS = ("rbf", "poly", "sigmoid", "cosine", "laplacian", "precomputed")
+# The parameters that the settings of a fit have as they are.
+OF_A_FIT = ("n_estimators", "class_prior", "neighbors", "protected_classes", "n_jobs", "verbose")
 # Members of an ensemble that is fitted again without a fold, to estimate its accuracy.
 N_REFIT_MEMBERS = 3
 
 
-class AdREM(DomainClassifier):
+class AdREM(MissingClasses, DomainClassifier):
     """Domain adaptation with randomized expectation maximization.
 
     A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a
@@ -300,16 +302,7 @@ class AdREM(DomainClassifier):
 
         head = LinearHead(**{field.name: getattr(self, field.name) for field in fields(LinearHead)})
         options = EMOptions(self.n_iter, self.sampling, self.store_path, n_refine=self.refine)
-        return FitSettings(
-            head,
-            options,
-            self.n_estimators,
-            self.class_prior,
-            self.neighbors,
-            self.protected_classes,
-            self.n_jobs,
-            self.verbose,
-        )
+        return FitSettings(head, options, **{name: getattr(self, name) for name in OF_A_FIT})
 
     @property
     def _is_precomputed(self) -> bool:
@@ -324,14 +317,8 @@ class AdREM(DomainClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_rows, n_features)
-            The rows of the source, or of both domains, as for ``fit``.
-        y : array-like of shape (n_rows,)
-            Their labels, as for ``fit``.
-        sample_domain : array-like of shape (n_rows,), default=None
-            Domains of the rows, as for ``fit``.
-        X_target : {array-like, sparse matrix, frame} of shape (n_target, n_features), default=None
-            The rows of the target, as for ``fit``.
+        X, y, sample_domain, X_target : object
+            As for ``fit``.
 
         Returns
         -------
@@ -375,13 +362,6 @@ class AdREM(DomainClassifier):
 
     def _tally(self, rows: Matrix) -> Tally:
         return tally(self.member_scores(rows), getattr(self, "missing_reasons_", ()))
-
-    @property
-    def missing_classes_(self) -> dict[Any, str]:
-        return missing_by_label(self)
-
-    def findings(self) -> list[str]:
-        return missing_lines(self)
 
     def decide_rows(self, rows: Matrix) -> NDArray[np.float64]:
         ballots = self._tally(rows).ballots

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adrem.algorithm.fitting import Fit
 from adrem.algorithm.recorder import Member
 from adrem.base.validation import Domains
+from adrem.runtime.text import some_names
 
 # Attributes that only some fits have.
 OPTIONAL = (
@@ -17,24 +19,20 @@ OPTIONAL = (
 )  # fmt: skip
 
 
-MOST_LISTED = 10  # classes in a line
+class MissingClasses:
+    """What an estimator tells of classes that seem to be missing from the target."""
 
+    classes_: NDArray[Any]
 
-def missing_by_label(model: Any) -> dict[Any, str]:
-    """Return the classes that seem to be missing from the target, and why; a model of an earlier version has none."""
-    labels, reasons = model.classes_.tolist(), getattr(model, "missing_reasons_", {})
-    return {labels[c]: reason for c, reason in reasons.items()}
+    @property
+    def missing_classes_(self) -> dict[Any, str]:
+        reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
+        labels = self.classes_.tolist()
+        return {labels[c]: reason for c, reason in reasons.items()}
 
-
-def missing_lines(model: Any) -> list[str]:
-    """Return a line on the classes that seem to be missing, if there are any."""
-    found = [str(label) for label in missing_by_label(model)]
-    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
-    return (
-        [f"missing from the target, so that no row has the label: {', '.join(found[:MOST_LISTED])}{more}"]
-        if found
-        else []
-    )
+    def findings(self) -> list[str]:
+        found = some_names([*self.missing_classes_])
+        return [f"missing from the target, so that no row has the label: {found}"] if found else []
 
 
 def clear_optional(model: Any) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from adrem.columns.recipe import Recipe
     from adrem.diagnostics.contributions import ClassFeatures
     from adrem.diagnostics.diagnosis import Examination
+    from adrem.diagnostics.results import Diagnosis
     from adrem.reports import Report
 
 
@@ -75,14 +76,17 @@ def make_file_page(
         "source": pair.y_source.tolist(),
         "target": model.classes_[examined.after].tolist(),
     }
-    diagnosis = examined.diagnosis()
-    readable = [_readable(own, pair.recipe) for own in diagnosis.class_features]
-    shown = replace(
+    return make_page(_shown(examined.diagnosis(), pair.recipe), labels, about)
+
+
+def _shown(diagnosis: Diagnosis, recipe: Recipe | None) -> Diagnosis:
+    """Return a diagnosis that names options, and the features that tell a person something."""
+    readable = [_readable(own, recipe) for own in diagnosis.class_features]
+    return replace(
         diagnosis,
         verdict=verdict_with_options(diagnosis.verdict),
         class_features=[own for own in readable if own.source or own.adapted],
     )
-    return make_page(shown, labels, about)
 
 
 def _pictures(pair: Pair, examined: Examination, *, samples: bool) -> dict[str, Any]:

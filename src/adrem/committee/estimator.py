@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from adrem.algorithm.outcome import missing_by_label, missing_lines
+from adrem.algorithm.outcome import MissingClasses
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.constraints import TargetLabels, common
 from adrem.base.hooks import Agreement
@@ -32,7 +32,7 @@ BELOW_ONE = 1.0 - 1e-12
 Shares = NDArray[np.float64]
 
 
-class Committee(DomainClassifier):
+class Committee(MissingClasses, DomainClassifier):
     """Several kinds of Ad-REM, and classifiers of the source, that vote: the recommended estimator.
 
     Each kind is an Ad-REM of its own, with a few members: support vector machines and logistic regression on scaled
@@ -240,11 +240,7 @@ class Committee(DomainClassifier):
         lines += [f"left out: {name} ({reason})" for name, reason in self.left_out_.items()]
         if self.by_domain_:
             lines.append("domains: they differ by the means and scales of the columns; each is scaled by itself")
-        return [*lines, *missing_lines(self), f"class shares: {self._shares_text()}"]
-
-    @property
-    def missing_classes_(self) -> dict[Any, str]:
-        return missing_by_label(self)
+        return [*lines, *super().findings(), f"class shares: {self._shares_text()}"]
 
     def _shares_text(self) -> str:
         shares = self.class_prior_

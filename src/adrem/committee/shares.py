@@ -18,10 +18,10 @@ from adrem.algorithm.missing import Found
 from adrem.algorithm.prior import PriorEstimate, most_likely, with_floor
 from adrem.base.validation import Domains
 from adrem.committee import views
-from adrem.committee.kinds import FEW_COLUMNS, mean_squared_norm
+from adrem.committee.kinds import FEW_COLUMNS
 from adrem.machines.linear import LinearHead
 from adrem.machines.regularization import N_FOLDS
-from adrem.machines.tables import stack
+from adrem.machines.tables import mean_squared_norm, stack
 
 Array = NDArray[np.float64]
 # Target rows per class that an estimate needs.
