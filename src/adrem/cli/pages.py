@@ -81,11 +81,10 @@ def make_file_page(
 
 def _shown(diagnosis: Diagnosis, recipe: Recipe | None) -> Diagnosis:
     """Return a diagnosis that names options, and the features that tell a person something."""
-    readable = [_readable(own, recipe) for own in diagnosis.class_features]
     return replace(
         diagnosis,
         verdict=verdict_with_options(diagnosis.verdict),
-        class_features=[own for own in readable if own.source or own.adapted],
+        class_features=_readable_features(diagnosis.class_features, recipe),
     )
 
 
@@ -98,6 +97,12 @@ def _pictures(pair: Pair, examined: Examination, *, samples: bool) -> dict[str, 
         return {}
     source, target = (Thumbnails(frame, PHOTO, SIDE) for frame in pair.frames)
     return {"source_pictures": source, "target_pictures": target, "examples": examined.examples(SHOWN_ROWS)}
+
+
+def _readable_features(features: list[ClassFeatures], recipe: Recipe | None) -> list[ClassFeatures]:
+    """Return the classes with features that tell a person something."""
+    readable = [_readable(own, recipe) for own in features]
+    return [own for own in readable if own.source or own.adapted]
 
 
 def _readable(features: ClassFeatures, recipe: Recipe | None) -> ClassFeatures:
