@@ -29,7 +29,7 @@ test-oldest: .venv-oldest/.test ## run the compatibility tests with the lowest v
 torture: .venv/.torture ## feed it bad input, bad files, faults and load, and count what it takes; under 20 minutes
 	$(BIN)/python -m torture --output docs/results/torture.csv --page docs/robustness.md
 
-torture-quick: .venv/.torture ## a part of it, for every change; under five minutes on two idle cores
+torture-quick: .venv/.torture ## a part of it: inputs, files, models, fuzzing and faults
 	$(BIN)/python -m torture --quick
 
 torture-full: .venv/.torture ## the same for hours, with very large data

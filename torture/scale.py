@@ -1,4 +1,4 @@
-"""How much is tried: the usual, or a part of it for every change."""
+"""How much is tried: the usual, or a part of it."""
 
 from __future__ import annotations
 

@@ -324,7 +324,7 @@ def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[
     series = frame.get_column(name, default=None)
     if series is None:
         return np.full(frame.height, np.nan)
-    if series.dtype == float and name not in dates:
+    if str(series.dtype) == "Float64" and name not in dates:
         values: NDArray[np.float64] = series.to_numpy().copy()
         values[~np.isfinite(values)] = np.nan
         return values

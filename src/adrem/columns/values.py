@@ -98,8 +98,7 @@ def missing_words(columns: Sequence[Series]) -> list[str]:
     found: set[str] = set()
     for column in columns:
         if column.dtype == pl.String:
-            words = column.str.strip_chars().unique()
-            found |= {*words.filter(words.is_in(MISSING)).drop_nulls().to_list()}
+            found |= {word.strip() for word in {*column.to_list()} - {None}} & {*MISSING}
     return sorted(found - {""})
 
 
