@@ -174,6 +174,11 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
             "the labels are bad, good",
         ),
         (
+            ["books.csv", "knives.csv", "--label", "verdict", "--protected", "poor"],
+            2,
+            "There is no label poor; the labels are bad, good",
+        ),
+        (
             ["books.csv", "knives.csv", "--label", "verdict", "--drop", "nope"],
             2,
             "--drop: Neither file has a column 'nope'",
@@ -306,6 +311,8 @@ def test_prior_option_uses_class_names(adrem: Command, files: Path) -> None:
         "id",
         "--prior",
         "True=0.3,False=0.7",
+        "--protected",
+        "True",
     ]
     code, _, err = adrem(*words, "-o", "l.csv", "--save", "m.adrem", "--members", "2")
     assert code == 0
@@ -313,6 +320,7 @@ def test_prior_option_uses_class_names(adrem: Command, files: Path) -> None:
     model = load(files / "m.adrem")
     assert (model.class_prior, model.n_estimators) == ({True: 0.3, False: 0.7}, 2)
     assert "- class shares: as given, False 0.70, True 0.30" in err
+    assert model.protected_classes == [True]
 
 
 def test_warnings_are_printed_without_source_lines(adrem: Command, files: Path) -> None:
