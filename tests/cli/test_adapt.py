@@ -453,7 +453,7 @@ def test_unwritable_output_folder_is_reported_first(adrem: Command, files: Path)
     code, out, err = adrem("adapt", "nothing.csv", "knives.csv", "--label", "verdict", "-o", locked / "labels.csv")
     assert (code, out) == (1, "")
     assert err.startswith(f"adrem: {locked / 'labels.csv'} can't be written: ")
-    assert err.endswith("Choose another folder with --output.\n")
+    assert err.endswith("Choose another folder or name with --output.\n")
     assert err.count("\n") == 1
 
 

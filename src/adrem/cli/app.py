@@ -15,7 +15,6 @@ from adrem.cli.interrupt import stop
 from adrem.cli.parameters import error_with_options, parameters_as_options
 from adrem.cli.shared import tell
 from adrem.exceptions import AdremError
-from adrem.runtime.memory import available_memory, is_lack_of_memory, size_of
 from adrem.runtime.text import printable
 
 
@@ -85,12 +84,19 @@ def run() -> None:
     except Exception as error:  # no traceback without --debug
         if "--debug" in sys.argv:
             raise
-        name = type(error).__name__
-        if is_lack_of_memory(error) and not isinstance(error, AdremError):
-            _fail(f"out of memory: {size_of(available_memory())} are free ({name}: {error}).", 1)
-        if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
-            _fail(error_with_options(error) or name, 1)
-        _fail(f"unexpected {name}: {error}. --debug shows where.", 1)
+        _fail(_line_of(error), 1)
+
+
+def _line_of(error: Exception) -> str:
+    """Return what to say of an error in one line."""
+    from adrem.runtime.memory import available_memory, is_lack_of_memory, size_of
+
+    name = type(error).__name__
+    if is_lack_of_memory(error) and not isinstance(error, AdremError):
+        return f"out of memory: {size_of(available_memory())} are free ({name}: {error})."
+    if isinstance(error, (OSError, ValueError, ImportError, MemoryError)):
+        return error_with_options(error) or name
+    return f"unexpected {name}: {error}. --debug shows where."
 
 
 def _check_words(words: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adrem.cli.shared import checked, say
+from adrem.cli.shared import checked, say, tell
 
 if TYPE_CHECKING:
     from adrem.features.catalog import Known
@@ -25,10 +25,10 @@ def list_all() -> None:
     from adrem.features.weights import model_homes
     from adrem.runtime.memory import size_of
 
-    typer.echo(f"{'name':<14}{'encodes':<10}{'features':>8}{'size':>10}  {'licence':<10}there")
+    tell(f"{'name':<14}{'encodes':<10}{'features':>8}{'size':>10}  {'licence':<10}there")
     for known in CATALOG.values():
         line = f"{known.name:<14}{known.kind:<10}{known.n_features:>8}{size_of(known.n_bytes):>10}  {known.licence:<10}"
-        typer.echo(line + _place_of(known))
+        tell(line + _place_of(known))
     say(f"Folders: {', '.join(map(str, model_homes()))}. Other models are given by their path.")
 
 
@@ -48,9 +48,9 @@ def info(name: Name) -> None:
         "there": _place_of(known),
     }
     for label, value in lines.items():
-        typer.echo(f"{label:<10}{value}")
+        tell(f"{label:<10}{value}")
     for file, checksum in known.files.items():
-        typer.echo(f"{'file':<10}{model_homes()[0] / file}\n{'':<10}sha256 {checksum}")
+        tell(f"{'file':<10}{model_homes()[0] / file}\n{'':<10}sha256 {checksum}")
 
 
 @app.command()

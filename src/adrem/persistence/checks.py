@@ -39,7 +39,7 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], budget: Budget) -> None:
     No label is longer than the longest class, so that a table of labels is no longer than the rows that it labels.
     """
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not bool((np.abs(array) <= LARGEST).all()):
+        if array.dtype.kind == "f" and not bool((np.abs(array) <= min(LARGEST, np.finfo(array.dtype).max)).all()):
             raise UnreadableModelError(
                 f"The model file's {name} has numbers that are not finite or beyond {LARGEST:g}."
             )
