@@ -357,6 +357,7 @@ class AdREM(DomainClassifier):
 
     @property
     def missing_classes_(self) -> dict[Any, str]:
+        """The classes that seem to be missing from the target, and why."""
         return missing_by_label(self)
 
     def findings(self) -> list[str]:

@@ -222,6 +222,7 @@ class Committee(DomainClassifier):
 
     @property
     def missing_classes_(self) -> dict[Any, str]:
+        """The classes that seem to be missing from the target, and why."""
         return missing_by_label(self)
 
     def _shares_text(self) -> str:
