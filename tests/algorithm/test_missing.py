@@ -20,12 +20,14 @@ pytestmark = pytest.mark.thorough
 CLASSES = np.array(["ant", "bee", "cat", "dog", "elk", "fox"])
 
 
-def lacking(present: list[int], *, n: int = 60, spread: float = 1.0, names: Any = CLASSES) -> DomainPair:
+def lacking(
+    present: list[int], *, n: int = 60, spread: float = 1.0, names: Any = CLASSES, n_columns: int = 10
+) -> DomainPair:
     """Six classes, or as many as there are names, and a shifted target with some of them."""
     rng = np.random.RandomState(0)
     y = np.arange(n * len(names)) % len(names)
-    centres = 3.0 * np.eye(len(names), 10)
-    source, target = (centres[y] + spread * rng.normal(size=(len(y), 10)) for _ in range(2))
+    centres = 3.0 * np.sqrt(n_columns / 10) * np.eye(len(names), n_columns)
+    source, target = (centres[y] + spread * rng.normal(size=(len(y), n_columns)) for _ in range(2))
     kept = np.isin(y, present)
     return DomainPair(source, names[y], (target + 0.6)[kept], names[y][kept])
 
@@ -118,7 +120,7 @@ def test_target_of_one_class_of_two() -> None:
 
 
 def test_committee_finds_missing_classes(tmp_path: Path) -> None:
-    data = lacking([0, 1, 3])
+    data = lacking([0, 1, 3], n_columns=300)
     model = fitted(Committee(["rbf", "source"], n_estimators=2, random_state=0), data)
     assert set(model.missing_classes_) == {"cat", "elk", "fox"}
     assert np.mean(model.transduction_ == data.y_target) > 0.95

@@ -26,6 +26,7 @@ class MissingClasses:
 
     @property
     def missing_classes_(self) -> dict[Any, str]:
+        """The classes that seem to be missing from the target, and why."""
         reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
         labels = self.classes_.tolist()
         return {labels[c]: reason for c, reason in reasons.items()}

@@ -49,47 +49,39 @@ def assume(
     """Find out what explains how the domains differ: by Ad-REM for text, else by the classifiers of the source."""
     is_free = isinstance(wanted, str) and wanted == "auto"
     prior = read_prior("uniform" if is_free else wanted, domains)
-    if is_free:
-        by_target = _assume_of_text if sp.issparse(domains.X_source) else _without_missing
-        assumed = by_target(prior, domains, seats, head, seed, protected)
-        if assumed is not None:
-            return assumed
-    if not (domains.adapts and seats and is_estimable(domains)):
-        return Assumptions(prior)
-    return _assume_by_source(is_free, prior, domains, seats, seed)
+    if is_free and sp.issparse(domains.X_source) and has_rows(domains):
+        return _assume_of_text(prior, domains, head, seed, protected)
+    assumed = Assumptions(prior)
+    if domains.adapts and seats and is_estimable(domains):
+        assumed = _assume_by_source(is_free, prior, domains, seats, seed)
+    if not is_free or assumed.by_domain:  # other scales would look like missing classes
+        return assumed
+    return _without_missing(assumed, domains, seats, head, seed, protected)
 
 
 def _assume_of_text(
-    equal: Array,
-    domains: Domains,
-    seats: list[Seat],
-    head: dict[str, Any],
-    seed: np.random.SeedSequence,
-    protected: NDArray[np.bool_],
-) -> Assumptions | None:
-    """Return estimated shares if they are clear, or if classes are missing; None if there are too few rows."""
-    del seats
-    if not has_rows(domains):
-        return None
+    equal: Array, domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence, protected: NDArray[np.bool_]
+) -> Assumptions:
+    """Return estimated shares if they are clear, or if classes are missing, and else equal ones."""
     estimate, missing = find_present(domains, head, seed, protected)
     shares = estimate.shares if missing or is_clear(estimate) else equal
     return Assumptions(shares, estimate.shares, missing=missing)
 
 
 def _without_missing(
-    equal: Array,
+    assumed: Assumptions,
     domains: Domains,
     seats: list[Seat],
     head: dict[str, Any],
     seed: np.random.SeedSequence,
     protected: NDArray[np.bool_],
-) -> Assumptions | None:
-    """Return equal shares of the classes that are not missing; None if none seems to be."""
+) -> Assumptions:
+    """Return equal shares of the classes that are not missing, if any seems to be; else what is assumed already."""
     if not may_lack_classes(domains, [seat.shares(domains.X_target) for seat in seats if domains.adapts]):
-        return None
+        return assumed
     estimate, missing = find_present(domains, head, seed, protected)
-    own = np.where(estimate.shares > 0, equal, 0.0)
-    return Assumptions(own / own.sum(), estimate.shares, missing=missing) if missing else None
+    own = (estimate.shares > 0) / np.count_nonzero(estimate.shares > 0)
+    return Assumptions(own, estimate.shares, missing=missing) if missing else assumed
 
 
 def _assume_by_source(
