@@ -98,7 +98,7 @@ def data(monkeypatch: pytest.MonkeyPatch) -> DataSet:
 def fit_by_hand(cell: Cell, made: DataSet, **params: Any) -> tuple[AdREM, Any, Any]:
     (protocol,) = find_protocols("amazon-full")
     X_source, y_source, X_target, y_target = protocol.make_pair(made, cell.pair, 0)
-    model = AdREM(random_state=0, **params).fit(X_source, y_source, X_target=X_target)
+    model = AdREM(class_prior=[0.5, 0.5], random_state=0, **params).fit(X_source, y_source, X_target=X_target)
     return model, X_target, y_target
 
 

@@ -42,7 +42,7 @@ def test_minority_sets_the_class_share() -> None:
 
 
 def run(data: DomainPair, sampling: Any, seed: int) -> tuple[float, float, float]:
-    model = AdREM(C=0.003, n_estimators=1, sampling=sampling, random_state=seed)
+    model = AdREM(C=0.003, n_estimators=1, class_prior=[0.5, 0.5], sampling=sampling, random_state=seed)
     model.fit(data.X_source, data.y_source, X_target=data.X_target)
     last = model.history_[-1]
     return float(np.mean(model.transduction_ == data.y_target)), last["loss"], last["balanced_loss"]

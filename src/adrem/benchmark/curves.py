@@ -18,7 +18,7 @@ from adrem.benchmark.methods import METHODS
 from adrem.benchmark.protocols import Protocol, find_protocols
 from adrem.benchmark.store import Cell
 from adrem.datasets import DomainPair
-from adrem.exceptions import DataNotFoundError, LostClassWarning
+from adrem.exceptions import DataNotFoundError, LostClassWarning, MissingClassWarning, UnequalSharesWarning
 
 METHOD = METHODS["adrem-svm"]
 # The table and features under which each data set is run.
@@ -107,7 +107,8 @@ def run_iteration_cell(cell: Cell, home: Home) -> CellResult:
 
 def _fit(data: DomainPair, **params: Any) -> AdREM:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LostClassWarning)  # irrelevant for a curve
+        for category in (LostClassWarning, MissingClassWarning, UnequalSharesWarning):  # irrelevant for a curve
+            warnings.simplefilter("ignore", category)
         model: AdREM = METHOD.make(0).set_params(**params)
         return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 

@@ -12,6 +12,7 @@ from adrem.datasets import DomainPair, make_imbalanced_arcs, make_rotated_arcs
 from adrem.plotting.style import BLUE, GREEN, VERMILLION
 
 N_ROWS = 200  # of each domain
+EQUAL = (0.5, 0.5)  # named, so that a target with other shares is not warned of
 SHOWN_ITERATIONS = (0, 1, 5, 20)
 BROWN = "#8c510a"
 STYLES = {"balanced": (GREEN, "-", "balanced draws"), "random": (BROWN, "--", "random draws")}
@@ -50,7 +51,8 @@ def balance() -> Toy:
 
 
 def _fit(data: DomainPair, sampling: Any, C: Any) -> AdREM:
-    model = AdREM(C=C, n_estimators=1, sampling=sampling, store_path=True, random_state=0)
+    params = {"class_prior": EQUAL, "sampling": sampling, "store_path": True}
+    model = AdREM(C=C, n_estimators=1, random_state=0, **params)
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
 
 

@@ -39,7 +39,9 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], budget: Budget) -> None:
     No label is longer than the longest class, so that a table of labels is no longer than the rows that it labels.
     """
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not bool((np.abs(array) <= min(LARGEST, np.finfo(array.dtype).max)).all()):
+        if array.dtype.kind == "f" and not bool(
+            (np.abs(array) <= min(LARGEST, float(np.finfo(array.dtype).max))).all()
+        ):
             raise UnreadableModelError(
                 f"The model file's {name} has numbers that are not finite or beyond {LARGEST:g}."
             )
@@ -47,6 +49,11 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], budget: Budget) -> None:
             if _n_letters(array) > _most_letters(name, arrays):
                 raise UnreadableModelError(f"The model file's {name} has labels longer than its classes may be.")
             budget.draw(STRING_COPIES * array.nbytes, f"copies of {name}")
+
+
+def _are_bounded(array: NDArray[Any]) -> bool:
+    largest = min(LARGEST, float(np.finfo(array.dtype).max))  # in the type of the array, which is not converted
+    return bool((np.abs(array) <= largest).all())
 
 
 def check_labels(classes: NDArray[Any]) -> None:

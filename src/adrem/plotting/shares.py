@@ -48,7 +48,7 @@ def plot_class_shares(model: Any, *, y_source: Any = None, ax: Axes | None = Non
     >>> from adrem.datasets import make_imbalanced_arcs
     >>> from adrem.plotting import plot_class_shares
     >>> X_source, y_source, X_target, _ = make_imbalanced_arcs(random_state=0)
-    >>> model = AdREM(random_state=0).fit(X_source, y_source, X_target=X_target)
+    >>> model = AdREM(class_prior="estimate", random_state=0).fit(X_source, y_source, X_target=X_target)
     >>> ax = plot_class_shares(model, y_source=y_source)
     >>> ax.get_xlabel()
     'share of the rows (%)'
