@@ -807,7 +807,7 @@ def test_known_labels_are_learnt_from_and_written(adrem: Command, files: Path) -
     scored = ["--target-label", "verdict"]
     code, out, err = adrem(*words, *scored, "--known", "labelled.csv", "-o", "l.csv", "--report", "p.html")
     assert code == 0
-    assert "labelled.csv has labels of 3 of the 50 rows of knives.csv: the model learns from them" in " ".join(
+    assert "labelled.csv has labels of 3 of the 50 rows of knives.csv: both classifiers learn from them" in " ".join(
         err.split()
     )
     assert json.loads(out)["known_labels"] == 3

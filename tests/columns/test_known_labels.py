@@ -39,7 +39,7 @@ def test_partly_empty_column_is_known() -> None:
     assert pair.known is not None
     assert pair.known.tolist() == EXPECTED
     assert pair.notes[0] == (
-        "column 'kind' of b.csv has labels in 3 of 24 rows: the model learns from these rows too; with target_label it "
+        "column 'kind' of b.csv has labels in 3 of 24 rows: both classifiers learn from these rows too; with target_label it "
         "is only scored by them"
     )
     assert not any("is not used" in note for note in pair.notes)
@@ -68,7 +68,7 @@ def test_file_names_the_rows() -> None:
     pair = pair_of(known=known, identifier="name")
     assert pair.known is not None
     assert pair.known.tolist() == EXPECTED
-    assert pair.notes[0] == "known.csv has labels of 3 of the 24 rows of b.csv: the model learns from them"
+    assert pair.notes[0] == "known.csv has labels of 3 of the 24 rows of b.csv: both classifiers learn from them"
     assert pair_of(known=labelled(name=["t2"], kind=[""]), identifier="name").known is None
 
 

@@ -35,7 +35,7 @@ def test_make_pair_reports_notes() -> None:
     text = "\n".join(pair.notes)
     for said in (
         "10 row(s) of a.csv without a label were left out",
-        "column 'label' of b.csv has labels in 20 of 30 rows: the model learns from these rows too",
+        "column 'label' of b.csv has labels in 20 of 30 rows: both classifiers learn from these rows too",
         "column 'sku' is left out: identifier",
         "numbers: 'price'",
         "categories: 'kind'",

@@ -27,7 +27,7 @@ def known_in_column(target: FileTable, frame: DataFrame, label: str, y: NDArray[
     if n_known in (0, len(known)):
         return None, ""
     text = (
-        "column {name!r} of {file} has labels in {n} of {rows} rows: the model learns from these rows too; with "
+        "column {name!r} of {file} has labels in {n} of {rows} rows: both classifiers learn from these rows too; with "
         "{target_label} it is only scored by them"
     )
     return known, NamingText(text, name=label, file=target.name, n=n_known, rows=len(known))
@@ -50,7 +50,8 @@ def known_in_file(
             _keep(found, place.get(name), value, name, known, target, identifier)
     n_known = _count(found)
     text = (
-        f"{known.name} has labels of {n_known} of the {frame.height} rows of {target.name}: the model learns from them"
+        f"{known.name} has labels of {n_known} of the {frame.height} rows of {target.name}: both classifiers learn from "
+        "them"
     )
     return found if n_known else None, text
 
