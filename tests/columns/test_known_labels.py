@@ -39,8 +39,8 @@ def test_partly_empty_column_is_known() -> None:
     assert pair.known is not None
     assert pair.known.tolist() == EXPECTED
     assert pair.notes[0] == (
-        "column 'kind' of b.csv has labels in 3 of 24 rows: both classifiers learn from these rows too; with target_label it "
-        "is only scored by them"
+        "column 'kind' of b.csv has labels in 3 of 24 rows: both classifiers learn from these rows too; with "
+        "target_label it is only scored by them"
     )
     assert not any("is not used" in note for note in pair.notes)
     assert pair.truth is None

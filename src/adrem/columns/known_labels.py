@@ -50,8 +50,8 @@ def known_in_file(
             _keep(found, place.get(name), value, name, known, target, identifier)
     n_known = _count(found)
     text = (
-        f"{known.name} has labels of {n_known} of the {frame.height} rows of {target.name}: both classifiers learn from "
-        "them"
+        f"{known.name} has labels of {n_known} of the {frame.height} rows of {target.name}: both classifiers learn "
+        "from them"
     )
     return found if n_known else None, text
 
