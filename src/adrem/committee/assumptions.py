@@ -18,7 +18,15 @@ from adrem.committee import views
 from adrem.committee.given import Given
 from adrem.committee.kinds import Kind
 from adrem.committee.seats import Seat
-from adrem.committee.shares import estimate_shares, find_present, has_rows, is_clear, is_estimable, may_lack_classes
+from adrem.committee.shares import (
+    estimate_shares,
+    find_present,
+    has_few_columns,
+    has_rows,
+    is_clear,
+    is_estimable,
+    may_lack_classes,
+)
 from adrem.committee.shift import compare_domains
 
 Array = NDArray[np.float64]
@@ -52,11 +60,11 @@ def assume(
     if is_free and sp.issparse(domains.X_source) and has_rows(domains):
         return _assume_of_text(prior, domains, head, seed, protected)
     assumed = Assumptions(prior)
-    if domains.adapts and seats and is_estimable(domains):
-        assumed = _assume_by_source(is_free, prior, domains, seats, seed)
-    if not is_free or assumed.by_domain:  # other scales would look like missing classes
+    if not (domains.adapts and seats) or sp.issparse(domains.X_source):
         return assumed
-    return _without_missing(assumed, domains, seats, head, seed, protected)
+    if has_few_columns(domains):  # where any shift may look like a missing class
+        return _assume_by_source(is_free, prior, domains, seats, seed) if is_estimable(domains) else assumed
+    return _without_missing(assumed, domains, seats, head, seed, protected) if is_free else assumed
 
 
 def _assume_of_text(
@@ -77,7 +85,7 @@ def _without_missing(
     protected: NDArray[np.bool_],
 ) -> Assumptions:
     """Return equal shares of the classes that are not missing, if any seems to be; else what is assumed already."""
-    if not may_lack_classes(domains, [seat.shares(domains.X_target) for seat in seats if domains.adapts]):
+    if not may_lack_classes(domains, [seat.shares(domains.X_target) for seat in seats]):
         return assumed
     estimate, missing = find_present(domains, head, seed, protected)
     own = (estimate.shares > 0) / np.count_nonzero(estimate.shares > 0)

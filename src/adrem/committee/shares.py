@@ -64,9 +64,9 @@ def is_clear(estimate: PriorEstimate) -> bool:
 
 def may_lack_classes(domains: Domains, shares: list[Array]) -> bool:
     """Whether classifiers of the source, by the shares of each for target rows, give a class few labels."""
-    n_classes, n_target = len(domains.classes), domains.X_target.shape[0]
+    n_classes = len(domains.classes)
     rarest = int(np.bincount(domains.labels[domains.weights > 0], minlength=n_classes).min())
-    if not n_target or not shares or rarest < N_FOLDS:
+    if rarest < N_FOLDS:
         return False
     labelled = np.bincount(np.mean(shares, axis=0).argmax(axis=1), minlength=n_classes)
     return bool(few_labels(labelled))
@@ -78,7 +78,11 @@ def has_rows(domains: Domains) -> bool:
     return domains.X_target.shape[0] >= MIN_ROWS_PER_CLASS * len(counts) and bool(counts.min() >= MIN_ROWS_PER_CLASS)
 
 
+def has_few_columns(domains: Domains) -> bool:
+    """Whether the rows are dense, and have few enough columns to compare the domains."""
+    return not sp.issparse(domains.X_source) and domains.X_target.shape[1] <= FEW_COLUMNS
+
+
 def is_estimable(domains: Domains) -> bool:
-    """Whether there are enough rows, and few enough columns to compare the domains."""
-    few = not sp.issparse(domains.X_source) and domains.X_target.shape[1] <= FEW_COLUMNS
-    return few and has_rows(domains)
+    """Whether there are also enough rows for an estimate by the classifiers of the source."""
+    return has_few_columns(domains) and has_rows(domains)
