@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.algorithm.doubts import LOW_PART, upper_bound
+from adrem.algorithm.doubts import LOW_PART, few_labels, upper_bound
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.prior import (
     PriorEstimate,
@@ -84,7 +84,15 @@ class Search:
     def run(self, first: PriorEstimate) -> dict[int, str]:
         """Return why classes are missing, by their positions."""
         missing = self._low(self._task, first.found, ERRORS * first.error)
+        if len(self._task.prior) == 2:
+            few = self._few_before()
+            missing = {c: why for c, why in missing.items() if c in few}
         return dict(sorted(self._fade(missing, first.found).items())) if missing else missing
+
+    def _few_before(self) -> list[int]:
+        """Return the classes with few labels by the classifier of the source: two classes may change places later."""
+        source = self._task.machine.copies(self._task.rows.train_source(), 1)
+        return few_labels(np.bincount(self._task.observe(source).labels[0], minlength=len(self._task.prior)))
 
     def _fade(self, missing: dict[int, str], shares: Shares) -> dict[int, str]:
         """Leave out those classes that fade away in runs without the missing ones."""
