@@ -72,9 +72,10 @@ class Method:
         return (model.transduction_ if X_held is None else model.predict(X_held)), model
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that the labels depend on, except the seed."""
+        """Return the parameters that the labels depend on, except the seed, as JSON has them."""
         params = self.make(0).get_params(deep=False)
-        return {key: value for key, value in params.items() if key not in ("random_state", "n_jobs", "verbose")}
+        wanted = params.keys() - {"random_state", "n_jobs", "verbose"}
+        return {key: [*params[key]] if isinstance(params[key], tuple) else params[key] for key in sorted(wanted)}
 
 
 class ImportedMethod(Method):
