@@ -115,7 +115,7 @@ def test_unexpected_cells_raise_descriptive_error(
     ("name", "content", "message"),
     [
         ("gas-sensor-drift", b"1 1:2.0 2:3.0\n", "has 2 columns, but it should have 128"),
-        ("gas-sensor-drift", b"1 1000000000:2.0\n", "has 1000000000 columns"),
+        ("gas-sensor-drift", b"1 1000:2.0\n", "has 1000 columns"),
         ("amazon-text", b"<review>no text</review>", "has no reviews between <review_text> tags"),
         ("amazon-text", b"", "has no reviews between <review_text> tags"),
     ],

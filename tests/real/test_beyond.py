@@ -13,7 +13,10 @@ from adrem.benchmark.protocols import PROTOCOLS
 from adrem.datasets import DomainPair, load
 from adrem.diagnostics import estimate_accuracy
 
-pytestmark = pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::adrem.exceptions.LostClassWarning"),
+    pytest.mark.filterwarnings("ignore::adrem.exceptions.UnequalSharesWarning"),
+]
 
 
 def pair_of(protocol: str, pair: str) -> DomainPair:
