@@ -5,6 +5,8 @@ The draws give every class the same share. Where the target has few rows of some
 shares are better estimated: `class_prior="estimate"`.
 """
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -17,7 +19,7 @@ rare = np.isin(y_target, (1, 8, 9)) & (np.arange(len(y_target)) % 5 > 0)  # four
 X_target, y_target = X_target[~rare], y_target[~rare]
 
 picture, panels = plt.subplots(1, 2, figsize=(11, 4), sharex=True, layout="constrained")
-priors = {"equal shares": np.full(10, 0.1), "class_prior='estimate'": "estimate"}
+priors: dict[str, Any] = {"equal shares": np.full(10, 0.1), "class_prior='estimate'": "estimate"}
 for panel, (name, prior) in zip(panels, priors.items(), strict=True):
     model = AdREM(class_prior=prior, random_state=0).fit(X_source, y_source, X_target=X_target)
     plot_class_shares(model, y_source=y_source, ax=panel)
