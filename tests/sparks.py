@@ -25,6 +25,7 @@ def needs_spark() -> None:
     """Skip a test module if Spark is not available."""
     pytest.importorskip("pyspark", reason='needs pyspark: pip install "adrem[spark]"')
     if shutil.which("java") is None:
+        # Nothing in the modules that import this one runs without Java.
         pytest.skip("Spark runs on a Java virtual machine: install a JDK 17", allow_module_level=True)
 
 

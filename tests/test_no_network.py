@@ -67,6 +67,7 @@ def _no_network_prefix() -> list[str]:
     """The command prefix that runs a process without network, if the system supports it."""
     words = ["unshare", "--net", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
+        # Containers often forbid it; without it there is nothing to run.
         pytest.skip("`unshare --net`, which takes the network from a process, is missing or not permitted")
     return words
 

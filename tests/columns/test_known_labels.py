@@ -79,7 +79,9 @@ def test_whole_numbers_are_one_label_with_and_without_a_point() -> None:
     assert known is not None
     assert known[:3].tolist() == [0, None, 1]
     names = labelled(name=["t0"], kind=[1.0])
-    assert pair_of(source=source, known=names, identifier="name").known[0] == 1  # type: ignore[index]
+    known = pair_of(source=source, known=names, identifier="name").known
+    assert known is not None
+    assert known[0] == 1
 
 
 @pytest.mark.parametrize(
