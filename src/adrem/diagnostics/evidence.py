@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ MORE_SKEWED = 0.02
 # A classifier has learnt something if it avoids at least this part of the errors of the most common label, and at least
 # this number of standard errors.
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
+# A family of kinds opposes the changed labels if its votes do by more than this many standard errors.
+OPPOSED_ERRORS = 2.0
 # All labels but a few are the same if one class has more than this part of them.
 NEARLY_ALL = 0.95
 # Class shares are far from others beyond this distance, a total variation.
@@ -75,6 +78,9 @@ class Evidence:
         Mean share of the members that agree with a label; None for a method with one classifier.
     nearly_all : float, default=0.95
         The share above which the most common label has nearly all rows: more if it does in the source.
+    opposed : float, default=0
+        The part of the families of kinds of a committee that, where labels changed, clearly prefer those of the source
+        classifier. Zero if fewer than two families adapt.
     """
 
     neighbours: BeforeAfter | None
@@ -85,6 +91,7 @@ class Evidence:
     least_skill: float
     agreement: float | None
     nearly_all: float = NEARLY_ALL
+    opposed: float = 0.0
 
 
 def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
@@ -120,6 +127,33 @@ def one_sided_part(before: Labels, after: Labels, labels: Labels, prior: NDArray
     if abs(source) > abs(old) + MORE_SKEWED or (new - old) * old > 0:
         return 0.0
     return abs(new - old) * len(before) / changed
+
+
+def opposed_part(
+    votes: Sequence[Labels], families: Sequence[str | None], before: Labels, after: Labels
+) -> float:
+    """Return the part of the families whose votes for changed rows are clearly more often the label before.
+
+    Kinds of one family err alike, so a family counts once, and None is no family. A single family is no evidence.
+    """
+    names = sorted({name for name in families if name is not None})
+    changed = before != after
+    if len(names) < 2 or not changed.any():
+        return 0.0
+    return float(np.mean([_is_opposed(votes, families, name, before[changed], after[changed], changed) for name in names]))
+
+
+def _is_opposed(
+    votes: Sequence[Labels],
+    families: Sequence[str | None],
+    name: str,
+    before: Labels,
+    after: Labels,
+    changed: NDArray[np.bool_],
+) -> bool:
+    own = np.stack([labels[changed] for labels, family in zip(votes, families, strict=True) if family == name])
+    for_old, for_new = ((own == labels).sum() / len(own) for labels in (before, after))
+    return bool(for_old - for_new > OPPOSED_ERRORS * np.sqrt(for_old + for_new))
 
 
 def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:
