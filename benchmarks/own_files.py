@@ -6,8 +6,8 @@
 
 A row is a pair of own_cases.py and a seed: the accuracy of the classifier of the source, of the adapted labels and of
 those that are handed out, the evidence and the verdict, and the estimated accuracy of the labels that are handed out.
-Rows that are in the file are not measured again. Of a data set with more pairs, three are measured with every seed,
-and the others with the first one.
+Rows that are in the file are not measured again, unless they lack columns of this version. Of a data set with more
+pairs, three are measured with every seed, and the others with the first one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from csv_files import read_csv, write_csv
 from joblib import Parallel, delayed
 from own_cases import LABEL, Case, cases, is_repeated
-from own_scores import ESTIMATES, estimates_of
+from own_scores import ESTIMATES, EVIDENCE, estimates_of, evidence_of
+from own_tables import is_whole, write_pages
 
 from adrem import Committee
 from adrem.columns import make_pair
@@ -38,7 +38,7 @@ FIELDS = (
     "group", "kind", "pair", "form", "seed", "rows", "chosen", "baseline", "adapted", "handed_out", "verdict",
     "changed", "neighbours_source", "neighbours_adapted", "neighbours_z", "one_sided", "largest_source",
     "largest_adapted", "skill", "least_skill", "opposed", "vanished", "recovered", "estimate", "low", "high", "unknown",
-    "distance", *ESTIMATES, "seconds",
+    "distance", *EVIDENCE, *ESTIMATES, "seconds",
 )  # fmt: skip
 TEXTS = ("group", "kind", "pair", "form", "chosen", "verdict")
 OUT = Path(__file__).parents[1] / "docs" / "results" / "own_files.csv"
@@ -64,6 +64,7 @@ def measure(case: Case, seed: int) -> Row:
         **_results(examined, pair.truth),
         **_evidence_row(examined),
         "distance": examined.distance_before,
+        **evidence_of(examined, seed),
         **estimated,
         "seconds": round(time.process_time() - start, 1),
     }
@@ -125,6 +126,10 @@ def read_rows(path: Path) -> list[Row]:
     return [{name: own if name in TEXTS else float(own) for name, own in row.items()} for row in read_csv(path)]
 
 
+def _key(row: Row) -> tuple[str, str, int]:
+    return row["pair"], row["form"], int(row["seed"])
+
+
 def wanted(home: Path, only: list[str], n_seeds: int, done: set[tuple[str, str, int]]) -> Iterator[tuple[Case, int]]:
     """Yield the pairs and seeds that are still to be measured."""
     for case in cases(home, only):
@@ -143,16 +148,15 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = read_rows(arguments.out)
     if arguments.page:
-        from own_tables import write_pages
-
         write_pages(rows, arguments.page)
         return
-    done = {(row["pair"], row["form"], int(row["seed"])) for row in rows}
+    found = {_key(row): row for row in rows}
+    done = {_key(row) for row in rows if is_whole(row)}
     missing = wanted(Path(os.environ["ADREM_DATA"]), arguments.only, arguments.seeds, done)
     runner = Parallel(n_jobs=arguments.jobs, pre_dispatch=arguments.jobs, return_as="generator_unordered")
     for row in runner(delayed(measure)(*own) for own in missing):
-        rows.append(row)
-        write_csv(arguments.out, FIELDS, rows)
+        found[_key(row)] = row
+        write_csv(arguments.out, FIELDS, found.values())
         print(row["pair"], row["form"], f"{row['baseline']:.3f} {row['adapted']:.3f} {row['verdict']}", flush=True)
 
 

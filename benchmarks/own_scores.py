@@ -1,4 +1,4 @@
-"""Estimates by others of the accuracy of adapted labels, and scores that grow with it.
+"""Estimates by others of the accuracy of adapted labels, scores that grow with it, and evidence for a verdict.
 
 The matrix norm and the mixed rows give no accuracy, but a score; `as_accuracies` learns the accuracy from it, by a line
 through the results of other data sets.
@@ -6,6 +6,7 @@ through the results of other data sets.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -14,6 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from adrem.base.scoring import by_class
 from adrem.diagnostics.accuracy import Chances, estimate_from
@@ -28,10 +32,11 @@ MIXED = 0.55
 TINY = 1e-12
 # Scores of the labels that are no accuracies.
 SCORES = ("norm", "mixed")
+# Evidence that other rules for the verdict take.
+EVIDENCE = ("norm_adapted", "norm_source", "mixed_source", "reversed")
 # The fields of a row of results, and whose estimates they are.
 ESTIMATES = {
     "ours": "estimate of this package",
-    "probability": "mean probability of the labels",
     "expected": "expected accuracy, as NannyML's CBPE",
     "thresholded": "average thresholded confidence",
     "difference": "difference of confidences",
@@ -51,14 +56,53 @@ def estimates_of(examined: Examination, chances: Chances, seed: int) -> dict[str
     pairs = [float(np.mean(one == other)) for one, other in combinations(winners, 2)]
     return {
         "ours": found.accuracy,
-        "probability": found.confidence,
         "expected": float(unknown.mean()),
         "thresholded": float(np.mean(unknown >= np.quantile(known, 1.0 - source_accuracy))),
         "difference": found.difference_of_confidences,
         "agreement": float(np.mean(pairs)) if pairs else 1.0,
-        "norm": matrix_norm(np.log(np.maximum(chances.unknown, TINY))),
+        "norm": matrix_norm(_logits(chances.unknown)),
         "mixed": mixed_consistency(examined.model.label_rows, rows, examined.after, seed),
     }
+
+
+def evidence_of(examined: Examination, seed: int) -> dict[str, float]:
+    """Return the scores of the labels before adapting, and the result of reverse validation."""
+    baseline, rows = examined.baseline, examined.domains.X_target
+    return {
+        "norm_adapted": matrix_norm(_logits(examined.model.share_rows(rows))),
+        "norm_source": matrix_norm(_logits(baseline.share_rows(rows))),
+        "mixed_source": mixed_consistency(baseline.label_rows, rows, examined.before, seed),
+        "reversed": reversed_errors(examined),
+    }
+
+
+def reversed_errors(examined: Examination) -> float:
+    """Return how much better a classifier of the target labels the source if trained by the adapted labels.
+
+    That is reverse validation (Zhong and others, 2010): logistic regression, trained on the target by the labels before
+    and after adapting, in standard errors of the difference of their right source labels.
+    """
+    domains = examined.domains
+    old, new = (
+        _trained(domains.X_target, labels, domains.X_source) == domains.labels
+        for labels in (examined.before, examined.after)
+    )
+    won, lost = int(np.count_nonzero(new & ~old)), int(np.count_nonzero(old & ~new))
+    return float((won - lost) / np.sqrt(max(won + lost, 1)))
+
+
+def _trained(rows: Any, labels: Labels, others: Any) -> Labels:
+    if len(np.unique(labels)) == 1:
+        return np.full(others.shape[0], labels[0])
+    scaler = MaxAbsScaler() if sp.issparse(rows) else StandardScaler()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a training that does not converge is good enough
+        found: Labels = make_pipeline(scaler, LogisticRegression()).fit(rows, labels).predict(others)
+    return found
+
+
+def _logits(shares: Array) -> Array:
+    return np.log(np.maximum(shares, TINY))
 
 
 def matrix_norm(logits: Array) -> float:

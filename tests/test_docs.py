@@ -49,6 +49,7 @@ def test_tables_of_own_files_are_up_to_date() -> None:
     assert own_tables.show_verdicts(rows) in diagnosis
     assert own_tables.show_losses(rows) in diagnosis
     assert own_tables.show_pairs(rows) in diagnosis
+    assert own_tables.show_rules(rows) in diagnosis
     assert own_tables.show_estimates(rows) in estimate
     assert own_tables.show_rivals(rows) in estimate
 

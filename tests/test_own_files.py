@@ -8,16 +8,28 @@ import numpy as np
 import own_tables
 import pytest
 import scipy.sparse as sp
-from own_cases import Case, FileTable, is_repeated
+from own_cases import Case, is_repeated
 from own_scores import ESTIMATES, as_accuracies, matrix_norm, mixed_consistency
 
-TOTALLY = 30.0
+from adrem.columns import FileTable
+
+# A logit beyond which a label is certain.
+CERTAIN = 30.0
 
 
 def make_row(group: str, estimate: float, truth: float, **others: Any) -> dict[str, Any]:
     same = {"kind": "table", "pair": f"{group}: a > b", "form": "as it is", "seed": 0.0, "rows": 400.0}
     numbers = dict.fromkeys(ESTIMATES, estimate) | {"adapted": truth, "handed_out": truth, "baseline": 0.5}
-    return {"group": group, "unknown": 0.0, "distance": 0.1, "estimate": estimate, **same, **numbers, **others}
+    return {
+        "group": group,
+        "unknown": 0.0,
+        "opposed": 0.0,
+        "distance": 0.1,
+        "estimate": estimate,
+        **same,
+        **numbers,
+        **others,
+    }
 
 
 def test_matrix_norm_follows_the_equation() -> None:
@@ -28,7 +40,7 @@ def test_matrix_norm_follows_the_equation() -> None:
 
 
 def test_matrix_norm_is_one_of_certain_labels_and_least_of_equal_ones() -> None:
-    certain = TOTALLY * np.eye(5)
+    certain = CERTAIN * np.eye(5)
     assert matrix_norm(certain) == pytest.approx(1.0)
     assert matrix_norm(np.zeros((4, 5))) == pytest.approx(5 ** (-3 / 4))
     assert matrix_norm(certain + 7.0) == pytest.approx(1.0)  # a constant added to the logits changes no probability
@@ -71,13 +83,18 @@ def test_interval_of_a_group_is_calibrated_on_the_others() -> None:
 
 
 def test_score_is_turned_into_an_accuracy_by_the_other_groups() -> None:
-    rows = [make_row("one", 0.8, 0.7, norm=0.4), make_row("one", 0.8, 0.9, norm=0.6), make_row("two", 0.8, 0.2, norm=0.5)]
-    assert own_tables.check_estimate(rows, "norm")[-1].error == pytest.approx(0.8 - 0.2)
+    others = [make_row("one", 0.8, 0.7, norm=0.4), make_row("one", 0.8, 0.9, norm=0.6)]
+    rows = [*others, make_row("two", 0.8, 0.2, norm=0.5), make_row("two", 0.8, 0.3, norm=0.6)]
+    assert [own.error for own in own_tables.check_estimate(rows, "norm")[2:]] == pytest.approx([0.8 - 0.2, 0.9 - 0.3])
 
 
 def test_hidden_and_unknown_pairs_are_not_checked() -> None:
     rows = [make_row(name, 0.8, 0.7) for name in ("one", "two")]
-    left_out = [make_row("three", 0.8, 0.1, unknown=1.0), make_row("four", 0.8, 0.1, form="swapped classes")]
+    left_out = [
+        make_row("three", 0.8, 0.1, unknown=1.0),
+        make_row("four", 0.8, 0.1, form="swapped classes"),
+        make_row("five", 0.8, 0.1, opposed=float("nan")),  # of an earlier version
+    ]
     assert len(own_tables.check_estimate([*rows, *left_out], "expected")) == 2
 
 

@@ -63,7 +63,7 @@ def test_diagnosis_tells_which_part_of_the_families_opposes(
     before = np.arange(len(model.transduction_)) % 2
     after = 1 - before
     shares = {name: np.eye(2)[before if name == spoilt else after] for name in model.kinds_}
-    monkeypatch.setattr(model, "member_scores", lambda rows: iter(own[:, 1:] - own[:, :1] for own in shares.values()))
+    monkeypatch.setattr(model, "member_scores", lambda *_: iter(own[:, 1:] - own[:, :1] for own in shares.values()))
     examined = examine(model, two_blobs.X_source, two_blobs.y_source, two_blobs.X_target)
     examined.before, examined.after = before, after
     assert examined.evidence.opposed == opposed

@@ -48,20 +48,6 @@ def test_estimate_is_close_from_easy_to_hard() -> None:
         assert np.mean(held) >= 0.9
 
 
-def test_estimate_is_the_mean_of_two() -> None:
-    found = judged(overlapping(3.0, 0))[1]
-    assert found.accuracy == pytest.approx((found.confidence + found.thresholded_confidence) / 2)
-    assert found.confidence != found.thresholded_confidence
-
-
-def test_thresholded_confidence_of_the_same_domain_is_the_accuracy() -> None:
-    """As many labels are above the threshold as are right in the source."""
-    data = overlapping(3.0, 0)
-    data = data._replace(X_target=data.X_target - 0.3)  # both domains are draws of one
-    truth, found = judged(data, baselines.SourceOnly(C=0.01))
-    assert abs(found.thresholded_confidence - truth) < 0.05
-
-
 def test_estimate_interval_covers_digits_accuracy() -> None:
     truth, found = judged(load_digits_shift(), AdREM(C=0.1, n_estimators=3, random_state=0))
     assert found.low <= truth <= found.high

@@ -39,15 +39,12 @@ class AccuracyEstimate:
     Parameters
     ----------
     accuracy : float
-        The estimate: the mean of ``confidence`` and ``thresholded_confidence``.
+        The estimate: the mean probability of the predicted labels, by models fitted without the row and calibrated on
+        held-out source rows.
     low, high : float
         Bounds that contain the accuracy in about nine of ten cases; 0 and 1 if it is unknown.
     confidence : float
-        The mean probability of the predicted labels, by models fitted without the row and calibrated on held-out source
-        rows.
-    thresholded_confidence : float
-        The share of the labels whose probability is above a threshold, above which as many held-out source rows are as
-        have a right label.
+        The same as ``accuracy``.
     drift : float
         Accuracy of the adapted models on held-out source rows, minus that of the classifier of the source. Below zero
         if adapting moved away from the source.
@@ -61,7 +58,6 @@ class AccuracyEstimate:
     low: float
     high: float
     confidence: float
-    thresholded_confidence: float
     drift: float
     difference_of_confidences: float
     reasons: list[str] = field(default_factory=list)
@@ -160,18 +156,14 @@ def estimate_from(chances: Chances, examined: Examination, labels: NDArray[np.in
     known, unknown = chances
     source_accuracy = float(np.mean(known.argmax(axis=1) == examined.domains.labels))
     rows = np.flatnonzero(examined.is_unknown)
-    own = unknown[rows, labels[rows]]
-    threshold = np.quantile(known.max(axis=1), 1.0 - source_accuracy)
-    confidence, thresholded = float(own.mean()), float(np.mean(own >= threshold))
-    accuracy = (confidence + thresholded) / 2.0
-    low, high = interval_of(accuracy, len(rows), examined.distance_before)
+    confidence = float(unknown[rows, labels[rows]].mean())
+    low, high = interval_of(confidence, len(rows), examined.distance_before)
     reasons = _why_unknown(examined)
     return AccuracyEstimate(
-        accuracy=accuracy,
+        accuracy=confidence,
         low=0.0 if reasons else low,
         high=1.0 if reasons else high,
         confidence=confidence,
-        thresholded_confidence=thresholded,
         drift=source_accuracy - examined.source_accuracy,
         difference_of_confidences=source_accuracy - float(known.max(axis=1).mean() - unknown.max(axis=1).mean()),
         reasons=reasons,

@@ -129,9 +129,7 @@ def one_sided_part(before: Labels, after: Labels, labels: Labels, prior: NDArray
     return abs(new - old) * len(before) / changed
 
 
-def opposed_part(
-    votes: Sequence[Labels], families: Sequence[str | None], before: Labels, after: Labels
-) -> float:
+def opposed_part(votes: Sequence[Labels], families: Sequence[str | None], before: Labels, after: Labels) -> float:
     """Return the part of the families whose votes for changed rows are clearly more often the label before.
 
     Kinds of one family err alike, so a family counts once, and None is no family. A single family is no evidence.
@@ -140,7 +138,9 @@ def opposed_part(
     changed = before != after
     if len(names) < 2 or not changed.any():
         return 0.0
-    return float(np.mean([_is_opposed(votes, families, name, before[changed], after[changed], changed) for name in names]))
+    return float(
+        np.mean([_is_opposed(votes, families, name, before[changed], after[changed], changed) for name in names])
+    )
 
 
 def _is_opposed(
