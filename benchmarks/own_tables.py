@@ -173,7 +173,7 @@ def show_verdicts(rows: list[Row]) -> str:
     """Return how the verdicts fell, by kind of data."""
     counts_of = "adapted | unsure | source | right | undecided"
     lines = [
-        f"| runs | pairs | runs | gain of adapting | gain of what is handed out | {counts_of} |",
+        f"| data | pairs | runs | gain of adapting | gain of what is handed out | {counts_of} |",
         f"|{'---|' * 10}",
     ]
     for title, own in _parts(rows):
@@ -241,7 +241,7 @@ def _verdicts(rows: list[Row], key: str) -> str:
 def show_estimates(rows: list[Row]) -> str:
     """Return how often the interval holds the accuracy, by kind of data."""
     lines = [
-        "| runs | number | mean absolute error | bias | interval holds it | mean width | nothing said |",
+        "| data | runs | mean absolute error | bias | interval holds it | mean width | nothing said |",
         "|---|---|---|---|---|---|---|",
     ]
     shown = [row for row in rows if not is_hidden(row)]
