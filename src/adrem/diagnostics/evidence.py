@@ -134,26 +134,20 @@ def opposed_part(votes: Sequence[Labels], families: Sequence[str | None], before
 
     Kinds of one family err alike, so a family counts once, and None is no family. A single family is no evidence.
     """
-    names = sorted({name for name in families if name is not None})
     changed = before != after
-    if len(names) < 2 or not changed.any():
+    of_family: dict[str, list[Labels]] = {}
+    for own, name in zip(votes, families, strict=True):
+        if name is not None:
+            of_family.setdefault(name, []).append(own[changed])
+    if len(of_family) < 2 or not changed.any():
         return 0.0
-    return float(
-        np.mean([_is_opposed(votes, families, name, before[changed], after[changed], changed) for name in names])
-    )
+    return float(np.mean([_is_preferred(before[changed], after[changed], own) for own in of_family.values()]))
 
 
-def _is_opposed(
-    votes: Sequence[Labels],
-    families: Sequence[str | None],
-    name: str,
-    before: Labels,
-    after: Labels,
-    changed: NDArray[np.bool_],
-) -> bool:
-    own = np.stack([labels[changed] for labels, family in zip(votes, families, strict=True) if family == name])
-    for_old, for_new = ((own == labels).sum() / len(own) for labels in (before, after))
-    return bool(for_old - for_new > OPPOSED_ERRORS * np.sqrt(for_old + for_new))
+def _is_preferred(labels: Labels, others: Labels, votes: list[Labels]) -> bool:
+    """Return whether the votes of a family are clearly more often for labels than for others."""
+    for_labels, for_others = (np.mean(np.stack(votes) == own, axis=0).sum() for own in (labels, others))
+    return bool(for_labels - for_others > OPPOSED_ERRORS * np.sqrt(for_labels + for_others))
 
 
 def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:

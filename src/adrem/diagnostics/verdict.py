@@ -22,7 +22,7 @@ NO_SKILL = (
     "columns tell little about the labels, or there are too few rows."
 )
 OF_ONE_FAMILY = (
-    "But where labels changed, at least half of the forms of classifiers that adapt (linear, RBF kernel, discriminant) "
+    "Where labels changed, at least half of the forms of classifiers that adapt (linear, RBF kernel, discriminant) "
     "prefer the label of the source alone."
 )
 
