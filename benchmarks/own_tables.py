@@ -1,7 +1,7 @@
 """The tables of the pages about files of one's own, of the results of own_files.py.
 
 The verdict and the interval of a data set have constants that were chosen on the other data sets. A run is a pair and a
-seed.
+seed. The constants are chosen on the first seed, so that every pair counts once.
 """
 
 from __future__ import annotations
@@ -100,13 +100,18 @@ def leave_one_out(rows: list[Row]) -> list[Row]:
     """Add to each row the verdict and the interval with constants that were chosen on the other groups."""
     found = []
     for group in dict.fromkeys(row["group"] for row in rows):
-        others = [row for row in rows if row["group"] != group and not is_hidden(row)]
+        others = [row for row in to_choose_on(rows) if row["group"] != group]
         threshold, width = best_threshold(others), width_of(others)
         for row in (row for row in rows if row["group"] == group):
             low, high = interval_with(width, guess_of(row)) if is_known(row) else (0.0, 1.0)
             judged = judged_with(row, threshold)
             found.append({**row, "judged": judged, "threshold": threshold, "low": low, "high": high})
     return found
+
+
+def to_choose_on(rows: list[Row]) -> list[Row]:
+    """Return the runs that constants are chosen on."""
+    return [row for row in rows if row["seed"] == 0 and not is_hidden(row)]
 
 
 def best_threshold(rows: list[Row]) -> float:
@@ -149,7 +154,8 @@ def check_estimate(rows: list[Row], name: str) -> list[Checked]:
     found = []
     rows = [row for row in rows if is_known(row) and is_whole(row) and not is_hidden(row)]
     for group in dict.fromkeys(row["group"] for row in rows):
-        here, others = ([row for row in rows if (row["group"] == group) is own] for own in (True, False))
+        here = [row for row in rows if row["group"] == group]
+        others = [row for row in to_choose_on(rows) if row["group"] != group]
         width = width_for(_guesses(others, others, name))
         for row, guess in zip(here, _guesses(here, others, name), strict=True):
             low, high = interval_with(width, guess)
@@ -177,11 +183,12 @@ def show_verdicts(rows: list[Row]) -> str:
         f"|{'---|' * 10}",
     ]
     for title, own in _parts(rows):
-        gains = [gain_of(row, "adapted") for row in own]
-        handed = [gain_of(row, row["judged"]) for row in own]
+        pairs = _pairs(own).values()
+        gains = [np.mean([gain_of(row, "adapted") for row in runs]) for runs in pairs]
+        handed = [np.mean([gain_of(row, row["judged"]) for row in runs]) for runs in pairs]
         counts = [sum(row["judged"] == choice for row in own) for choice in ("adapted", "unsure", "source")]
         n_right, n_sure, n_undecided = count_right(own)
-        cells = [title, str(len(_pairs(own))), str(len(own))]
+        cells = [title, str(len(pairs)), str(len(own))]
         cells += [f"{100 * np.mean(gains):+.1f}", f"{100 * np.mean(handed):+.1f}", *map(str, counts)]
         lines.append(f"| {' | '.join([*cells, f'{n_right} of {n_sure}', str(n_undecided)])} |")
     return "\n".join(lines)

@@ -55,7 +55,7 @@ def test_tables_of_own_files_are_up_to_date() -> None:
 
 
 def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:
-    shown = [row for row in own_files.read_rows(own_files.OUT) if not own_tables.is_hidden(row)]
+    shown = own_tables.to_choose_on(own_files.read_rows(own_files.OUT))
     assert own_tables.best_threshold(shown) == pytest.approx(verdict.ONE_SIDED, abs=0.1)
     assert own_tables.width_of(shown) == pytest.approx(accuracy.WIDTH, abs=0.1)
 

@@ -81,15 +81,21 @@ def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[
         return Verdict("adapted", [*reasons, _of_one_class(evidence.largest_share.source)])
     if near is not None and evidence.neighbours_z < -CLEAR_ERRORS:
         return _less_agreement(reasons[0], recovered)
-    if evidence.one_sided >= ONE_SIDED:
-        return Verdict("source", [*reasons, _of_one_side(evidence.one_sided)])
-    if evidence.opposed >= OPPOSED and not lost_classes:
-        return Verdict("source", [*reasons, OF_ONE_FAMILY])
+    against = _against_changes(evidence, lost_classes)
+    if against:
+        return Verdict("source", [*reasons, *against])
     if lost_classes:
         doubts = [*doubts, f"No target row is labelled {some_names(lost_classes)} any more."]
     if near is not None and evidence.neighbours_z <= CLEAR_ERRORS:
         doubts = [*doubts, *reasons]
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
+
+
+def _against_changes(evidence: Evidence, lost_classes: list[Any]) -> list[str]:
+    """Return why the changes have done harm although neighbours agree; nothing if they have not."""
+    if evidence.one_sided >= ONE_SIDED:
+        return [_of_one_side(evidence.one_sided)]
+    return [OF_ONE_FAMILY] if evidence.opposed >= OPPOSED and not lost_classes else []
 
 
 def reasons_against(evidence: Evidence) -> list[str]:
