@@ -12,8 +12,10 @@ from problems import fitted, make_blobs_shift
 
 import adrem
 from adrem import Committee
+from adrem.committee.kinds import adapting_families
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose, estimate_accuracy
+from adrem.diagnostics.diagnosis import examine
 from adrem.plotting import plot_class_shares, plot_history, plot_votes
 
 KINDS = ("margin", "rbf", "discriminant")
@@ -45,6 +47,26 @@ def test_accuracy_of_a_committee_is_estimated(blobs: DomainPair, params: dict[st
     assert found.low <= found.accuracy <= found.high
     assert found.accuracy > 0.8
     assert model.n_estimators == 1
+
+
+def test_kinds_that_adapt_have_families() -> None:
+    names = ["margin", "log loss", "rbf, unit rows", "source", "boosting", "of the caller"]
+    assert adapting_families(names) == ["linear", "linear", "rbf", None, None, None]
+
+
+@pytest.mark.parametrize(("spoilt", "opposed"), [("rbf", 0.5), ("discriminant", 0.5), ("source", 0.0)])
+def test_diagnosis_tells_which_part_of_the_families_opposes(
+    two_blobs: DomainPair, spoilt: str, opposed: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kind that votes against the labels of the others where they changed opposes them, if it adapts."""
+    model = fitted(small(kinds=("rbf", "discriminant", "source")), two_blobs)
+    before = np.arange(len(model.transduction_)) % 2
+    after = 1 - before
+    shares = {name: np.eye(2)[before if name == spoilt else after] for name in model.kinds_}
+    monkeypatch.setattr(model, "member_scores", lambda *_: iter(own[:, 1:] - own[:, :1] for own in shares.values()))
+    examined = examine(model, two_blobs.X_source, two_blobs.y_source, two_blobs.X_target)
+    examined.before, examined.after = before, after
+    assert examined.evidence.opposed == opposed
 
 
 @pytest.mark.usefixtures("clean_desk")

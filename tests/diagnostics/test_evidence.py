@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adrem.diagnostics.evidence import largest_shares, nearly_all_of, one_sided_part, skill_of, unsupported_class
+from adrem.diagnostics.evidence import (
+    largest_shares,
+    nearly_all_of,
+    one_sided_part,
+    opposed_part,
+    skill_of,
+    unsupported_class,
+)
 
 EQUAL = np.array([0.5, 0.5])
 
@@ -84,3 +91,26 @@ def test_class_shares_far_from_the_source_and_from_the_assumed_ones_are_unsuppor
 def test_largest_shares_before_and_after() -> None:
     found = largest_shares(labels(80), labels(45))
     assert (found.source, found.adapted) == (0.8, 0.55)
+
+
+FAMILIES = ["rbf", "rbf", "discriminant", None]
+
+
+def test_family_that_prefers_the_labels_before_is_opposed() -> None:
+    before, after = labels(80), labels(40)
+    assert opposed_part([before, before, after, before], FAMILIES, before, after) == 0.5
+    assert opposed_part([after, after, after, before], FAMILIES, before, after) == 0.0
+    assert opposed_part([before, before, before, after], FAMILIES, before, after) == 1.0
+
+
+def test_family_counts_once_and_has_to_be_clear() -> None:
+    before, after = labels(80), labels(40)
+    assert opposed_part([before, after, after, after], FAMILIES, before, after) == 0.0  # as many for as against
+    assert opposed_part([labels(62), labels(62), after, after], FAMILIES, before, after) == 0.0  # 22 to 18 of 40
+
+
+def test_unchanged_rows_and_a_single_family_are_no_evidence() -> None:
+    before, after = labels(80), labels(40)
+    assert opposed_part([before, before], ["rbf", "rbf"], before, after) == 0.0
+    assert opposed_part([before, before], ["rbf", None], before, after) == 0.0
+    assert opposed_part([after, after], ["rbf", "discriminant"], before, before) == 0.0

@@ -42,6 +42,14 @@ def test_one_sided_changes_give_verdict_source() -> None:
     assert judge(replace(GOOD, one_sided=0.6), [], 10, []).choice == "adapted"
 
 
+def test_changes_that_half_of_the_families_oppose_give_verdict_source() -> None:
+    verdict = judge(replace(GOOD, opposed=0.5), [], 10, [])
+    assert verdict.choice == "source"
+    assert "prefer the label of the source alone" in verdict.reasons[1]
+    assert judge(replace(GOOD, opposed=1 / 3), [], 10, []).choice == "adapted"
+    assert judge(replace(GOOD, opposed=0.5), ["lost"], 10, []).choice == "unsure"
+
+
 def test_one_class_before_adapting_gives_verdict_adapted() -> None:
     collapsed = replace(GOOD, neighbours_z=-8.0, one_sided=1.0, largest_share=BeforeAfter(0.99, 0.6))
     verdict = judge(collapsed, [], 10, ["ill"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -48,6 +48,11 @@ class Kind:
         """Whether it is an Ad-REM, and not a classifier of the source."""
         return self.classifier not in ("logistic", "boosting")
 
+    @property
+    def family(self) -> str:
+        """What it shares with kinds that err alike: the form of the border between classes."""
+        return "linear" if self.classifier in ("hinge", "log_loss") else self.classifier
+
 
 KINDS = {
     kind.name: kind
@@ -77,6 +82,12 @@ ACTIVATIONS = (
     *RADIAL, "discriminant, active", "discriminant, active, centered", "discriminant, centered", "source",
 )  # fmt: skip
 SPARSE = ("hinge, chosen C", "log loss, chosen C", "rare words", "source, rare words")
+
+
+def adapting_families(names: Sequence[str]) -> list[str | None]:
+    """Return the family of each kind; None if it does not adapt, or is an estimator of the caller."""
+    own = [KINDS.get(name) for name in names]
+    return [kind.family if kind is not None and kind.adapts else None for kind in own]
 
 
 def usual_kinds(source: Matrix, target: Matrix, n_classes: int, memory_limit: int) -> tuple[list[str], dict[str, str]]:

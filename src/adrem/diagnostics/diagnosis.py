@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from adrem.diagnostics.evidence import (
     largest_shares,
     nearly_all_of,
     one_sided_part,
+    opposed_part,
     skill_of,
     unsupported_class,
 )
@@ -38,9 +39,6 @@ from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.seeds import spawn_seeds
-
-if TYPE_CHECKING:
-    pass
 
 N_UNCERTAIN = 20
 # A class is recovered if it had less than this part of an equal share of the labels, and now has this many times more.
@@ -225,7 +223,15 @@ class Examination:
             least_skill=least_skill,
             agreement=float(np.mean(self.members)) if self.members else None,
             nearly_all=nearly_all_of(self.domains.labels),
+            opposed=self._opposed_part(),
         )
+
+    def _opposed_part(self) -> float:
+        if len(self.kinds) != len(self._votes):  # no committee, or one that was distilled to a single classifier
+            return 0.0
+        from adrem.committee.kinds import adapting_families
+
+        return opposed_part(self._votes, adapting_families(self.kinds), self.before, self.after)
 
     def _assumed_shares(self) -> NDArray[np.float64]:
         return np.full(len(self.labels), 1.0 / len(self.labels)) if self.prior is None else self.prior
@@ -328,9 +334,13 @@ class Examination:
         order = np.argsort(-counts, axis=None, kind="stable")[: np.count_nonzero(counts)]
         return [Move(self.labels[k // n], self.labels[k % n], int(counts.flat[k])) for k in order.tolist()]
 
+    @cached_property
+    def _votes(self) -> list[NDArray[np.intp]]:
+        """The labels of each member."""
+        return [by_class(own).argmax(axis=1) for own in self.model.member_scores(self.domains.X_target)]
+
     def _members(self) -> list[float]:
-        scores = self.model.member_scores(self.domains.X_target)
-        agreement = [float(np.mean(by_class(own).argmax(axis=1) == self.after)) for own in scores]
+        agreement = [float(np.mean(own == self.after)) for own in self._votes]
         return agreement if len(agreement) > 1 else []
 
     def _bins(self) -> list[Bin]:

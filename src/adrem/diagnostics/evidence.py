@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ MORE_SKEWED = 0.02
 # A classifier has learnt something if it avoids at least this part of the errors of the most common label, and at least
 # this number of standard errors.
 LEAST_SKILL, SKILL_ERRORS = 0.15, 2.0
+# A family of kinds opposes the changed labels if its votes do by more than this many standard errors.
+OPPOSED_ERRORS = 2.0
 # All labels but a few are the same if one class has more than this part of them.
 NEARLY_ALL = 0.95
 # Class shares are far from others beyond this distance, a total variation.
@@ -75,6 +78,9 @@ class Evidence:
         Mean share of the members that agree with a label; None for a method with one classifier.
     nearly_all : float, default=0.95
         The share above which the most common label has nearly all rows: more if it does in the source.
+    opposed : float, default=0
+        The part of the families of kinds of a committee that, where labels changed, clearly prefer those of the source
+        classifier. Zero if fewer than two families adapt.
     """
 
     neighbours: BeforeAfter | None
@@ -85,6 +91,7 @@ class Evidence:
     least_skill: float
     agreement: float | None
     nearly_all: float = NEARLY_ALL
+    opposed: float = 0.0
 
 
 def nearest_uncentred(rows: Matrix) -> NDArray[np.intp]:
@@ -120,6 +127,27 @@ def one_sided_part(before: Labels, after: Labels, labels: Labels, prior: NDArray
     if abs(source) > abs(old) + MORE_SKEWED or (new - old) * old > 0:
         return 0.0
     return abs(new - old) * len(before) / changed
+
+
+def opposed_part(votes: Sequence[Labels], families: Sequence[str | None], before: Labels, after: Labels) -> float:
+    """Return the part of the families whose votes for changed rows are clearly more often the label before.
+
+    Kinds of one family err alike, so a family counts once, and None is no family. A single family is no evidence.
+    """
+    changed = before != after
+    of_family: dict[str, list[Labels]] = {}
+    for own, name in zip(votes, families, strict=True):
+        if name is not None:
+            of_family.setdefault(name, []).append(own[changed])
+    if len(of_family) < 2 or not changed.any():
+        return 0.0
+    return float(np.mean([_is_preferred(before[changed], after[changed], own) for own in of_family.values()]))
+
+
+def _is_preferred(labels: Labels, others: Labels, votes: list[Labels]) -> bool:
+    """Return whether the votes of a family are clearly more often for labels than for others."""
+    for_labels, for_others = (np.mean(np.stack(votes) == own, axis=0).sum() for own in (labels, others))
+    return bool(for_labels - for_others > OPPOSED_ERRORS * np.sqrt(for_labels + for_others))
 
 
 def skill_of(accuracy: float, labels: Labels) -> tuple[float, float]:

@@ -15,9 +15,15 @@ CLEAR_ERRORS = 1.0
 # If this part of the changes is in one direction, the labels depend on the class shares that were assumed.
 # docs/diagnosis.md has how it was chosen, and the results of the rules on data sets that had no part in the choice.
 ONE_SIDED = 0.7
+# If at least this part of the families of kinds opposes the changed labels, the others decide alone.
+OPPOSED = 0.5
 NO_SKILL = (
     "On held-out rows of the source, its classifier is hardly better than always giving the most common label: the "
     "columns tell little about the labels, or there are too few rows."
+)
+OF_ONE_FAMILY = (
+    "Where labels changed, at least half of the forms of classifiers that adapt (linear, RBF kernel, discriminant) "
+    "prefer the label of the source alone."
 )
 
 
@@ -75,13 +81,21 @@ def _judge_changes(evidence: Evidence, lost_classes: list[Any], recovered: list[
         return Verdict("adapted", [*reasons, _of_one_class(evidence.largest_share.source)])
     if near is not None and evidence.neighbours_z < -CLEAR_ERRORS:
         return _less_agreement(reasons[0], recovered)
-    if evidence.one_sided >= ONE_SIDED:
-        return Verdict("source", [*reasons, _of_one_side(evidence.one_sided)])
+    against = _against_changes(evidence, lost_classes)
+    if against:
+        return Verdict("source", [*reasons, *against])
     if lost_classes:
         doubts = [*doubts, f"No target row is labelled {some_names(lost_classes)} any more."]
     if near is not None and evidence.neighbours_z <= CLEAR_ERRORS:
         doubts = [*doubts, *reasons]
     return Verdict("unsure", doubts) if doubts else Verdict("adapted", reasons)
+
+
+def _against_changes(evidence: Evidence, lost_classes: list[Any]) -> list[str]:
+    """Return why the changes have done harm although neighbours agree; nothing if they have not."""
+    if evidence.one_sided >= ONE_SIDED:
+        return [_of_one_side(evidence.one_sided)]
+    return [OF_ONE_FAMILY] if evidence.opposed >= OPPOSED and not lost_classes else []
 
 
 def reasons_against(evidence: Evidence) -> list[str]:
