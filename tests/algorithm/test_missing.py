@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,17 @@ from numpy.typing import NDArray
 
 from adrem import AdREM, Committee, load, save
 from adrem.algorithm.doubts import are_unequal, few_labels
+from adrem.base.validation import Domains
+from adrem.committee import effort
+from adrem.committee.effort import Size, seconds_of
+from adrem.committee.kinds import KINDS, MANY
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
 from adrem.exceptions import LostClassWarning, MissingClassWarning, ParameterError, UnequalSharesWarning
 
 pytestmark = pytest.mark.thorough
 
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='PyTorch is missing: pip install "adrem[gpu]"')
 CLASSES = np.array(["ant", "bee", "cat", "dog", "elk", "fox"])
 
 
@@ -119,9 +125,10 @@ def test_target_of_one_class_of_two() -> None:
     assert np.all(model.decision_function(data.X_source) > 0)
 
 
-def test_committee_finds_missing_classes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", ["cpu", pytest.param("torch-cpu", marks=needs_torch)])
+def test_committee_finds_missing_classes(tmp_path: Path, device: Any) -> None:
     data = lacking([0, 1, 3], n_columns=300)
-    model = fitted(Committee(["rbf", "source"], n_estimators=2, random_state=0), data)
+    model = fitted(Committee(["rbf", "source"], n_estimators=2, random_state=0, device=device), data)
     assert set(model.missing_classes_) == {"cat", "elk", "fox"}
     assert np.mean(model.transduction_ == data.y_target) > 0.95
     save(model, tmp_path / "model.adrem")
@@ -134,6 +141,19 @@ def test_committee_finds_missing_classes(tmp_path: Path) -> None:
         "missing from the target, so that no row has the label: 'cat', 'elk', 'fox'",
         "class shares: assumed equal",
     ]
+
+
+def test_search_of_a_committee_takes_the_time_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    partial, full = (lacking(present, n_columns=300) for present in ([0, 1, 3], list(range(6))))
+    labels = np.searchsorted(CLASSES, partial.y_source)
+    domains = Domains(partial.X_source, labels, np.ones(len(labels)), partial.X_target, CLASSES)
+    size = Size.of(domains, 2, 3)
+    monkeypatch.setattr(effort, "MULTIPLE", 0.0)
+    monkeypatch.setattr(effort, "SECONDS", 1.1 * sum(seconds_of(KINDS[name], size) for name in MANY))
+    for data, missing in ((partial, {"cat", "elk", "fox"}), (full, set())):
+        model = fitted(Committee(n_estimators=2, n_iter=3, random_state=0), data)
+        assert set(model.missing_classes_) == missing
+        assert any("allowed time" in reason for reason in model.left_out_.values()) == bool(missing)
 
 
 def test_equal_draws_warn_of_unequal_shares() -> None:
