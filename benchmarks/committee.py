@@ -106,24 +106,6 @@ def show_losses(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def show_times(rows: list[dict[str, str]]) -> str:
-    """Return the seconds of a fit on one core, and those of `AdREM()` on the same pairs."""
-    lines = ["| data | `AdREM()` | `Committee()` | longest | ratio |", "|---|---|---|---|---|"]
-    for name in names_of(rows):
-        own = [row for row in rows if row["data"] == name and row["device"] == "cpu"]
-        seconds: list[dict[str, float]] = [{}, {}]
-        for row in own:
-            for times, method in zip(seconds, ("adrem", "committee"), strict=True):
-                if row["method"] == method:  # the first fit in a process also loads compiled code
-                    times[row["pair"]] = min(float(row["seconds"]), times.get(row["pair"], np.inf))
-        both = sorted(seconds[0].keys() & seconds[1].keys())
-        if both:
-            theirs, ours = (np.array([times[pair] for pair in both]) for times in seconds)
-            ratio = ours.sum() / max(theirs.sum(), 0.1)
-            lines.append(f"| {name} | {theirs.mean():.1f} | {ours.mean():.1f} | {ours.max():.1f} | {ratio:.1f} |")
-    return "\n".join(lines)
-
-
 def names_of(rows: list[dict[str, str]]) -> list[str]:
     """Return the data sets that have results, those of the paper first."""
     found = {row["data"] for row in rows}
@@ -144,7 +126,7 @@ def mean_of(rows: list[dict[str, str]], method: str) -> str:
     return f"{np.mean(means):.1f}{spread}" if means else ""
 
 
-TABLES = {"committee": show_means, "losses": show_losses, "times": show_times}
+TABLES = {"committee": show_means, "losses": show_losses}
 
 
 def pairs_of(name: str) -> Iterator[tuple[str, DomainPair]]:

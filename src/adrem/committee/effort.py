@@ -35,7 +35,7 @@ CHOICE, SOURCE, SHARES, SEARCH = 100, 80, 600, 400
 ADREM_MEMBERS, ADREM_ITERATIONS, FEW_FACTOR = 11, 20, 2.0
 # A matrix of similarities: its products, a pair of rows in an iteration, iterations that its preparation takes as long
 # as, and a visit.
-SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 2.2e-10, 35, 1.1e-6
+SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 5.0e-11, 35, 1.4e-6
 # A discriminant: an entry whose principal components are found, and a component of a row in an iteration.
 REDUCED, COMPONENT = 1.4e-7, 1.3e-8
 # A boosted tree, by columns and by rows, and the trees of four fits for each problem.
