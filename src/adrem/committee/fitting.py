@@ -227,7 +227,8 @@ def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> 
     head = LinearHead("hinge", 1.0 / mean_squared_norm(rows), fit_intercept=True, tol=model.tol, device=model.device)
     found = head.fit(both._replace(X_target=rows[:0]), as_integer(seed))
     factor = viewed.view.factor
-    coef = found.coef * (1.0 if factor is None else factor.astype(found.coef.dtype))
-    shift = 0.0 if viewed.view.shift is None else coef @ viewed.view.shift.astype(found.coef.dtype)
+    given = found.coef.astype(domains.X_source.dtype)  # of the rows as they are given, which may have a large mean
+    coef = given if factor is None else given * factor.astype(given.dtype)
+    shift = 0.0 if viewed.view.shift is None else coef @ viewed.view.shift.astype(given.dtype)
     model.C_ = found.C
     model.coef_, model.intercept_ = coef[None], (found.intercept - shift)[None]
