@@ -8,13 +8,13 @@ python benchmarks/classes.py docs/results/classes.csv --page docs/classes.md  # 
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from csv_files import append_rows, fill_page, read_rows
 from numpy.typing import NDArray
 
 from adrem import AdREM, Committee
@@ -33,7 +33,6 @@ SHARED = (
     "projector",
 )  # fmt: skip
 RARE = (0.0, 0.01, 0.05)
-START, END = "<!-- results: {} -->", "<!-- end of results -->"
 
 
 def main() -> None:
@@ -46,33 +45,19 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.page:
-        write_page(options.page, read(options.output))
+        fill_page(
+            options.page, {"classes": show_accuracies, "class warnings": show_warnings}, read_rows(options.output)
+        )
         return
-    done = {tuple(row[name] for name in FIELDS[:5]) for row in read(options.output)}
+    done = {tuple(row[name] for name in FIELDS[:5]) for row in read_rows(options.output)}
     for seed in range(options.seeds):
         for name in options.data:
             for setting, pair, rows in cases(name, options.settings):
                 for method in options.methods:
                     if (name, setting, pair, method, str(seed)) not in done:
-                        store(options.output, [name, setting, pair, method, seed, *measure(rows, method, seed)])
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a file, none if there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write_page(page: Path, rows: list[dict[str, str]]) -> None:
-    """Replace the tables of a page."""
-    text = page.read_text("utf-8")
-    for name, show in {"classes": show_accuracies, "class warnings": show_warnings}.items():
-        mark = START.format(name)
-        before, rest = text.split(mark, 1)
-        text = f"{before}{mark}\n\n{show(rows)}\n\n{END}{rest.split(END, 1)[1]}"
-    page.write_text(text, "utf-8")
+                        found = [name, setting, pair, method, seed, *measure(rows, method, seed)]
+                        append_rows(options.output, FIELDS, [found])
+                        print(*found, flush=True)
 
 
 def groups_of(rows: list[dict[str, str]]) -> dict[tuple[str, str], list[dict[str, str]]]:
@@ -113,11 +98,7 @@ def show_warnings(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def store(path: Path, row: list[Any]) -> None:
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
-        csv.writer(file).writerows([FIELDS, row] if is_new else [row])
-    print(*row, flush=True)
+TABLES = {"classes": show_accuracies, "class warnings": show_warnings}
 
 
 def cases(name: str, wanted: list[str] | None) -> Iterator[tuple[str, str, DomainPair]]:

@@ -8,7 +8,6 @@ python benchmarks/committee.py docs/results/committee.csv --page docs/committee.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from collections import Counter
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from csv_files import append_rows, fill_page, read_rows
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -38,7 +38,7 @@ GAS_PAIRS = ("1-2", "1-3", "1-4", "1-5", "1-6", "1-8", "1-9", "2-3", "3-4", "4-5
 PEERS = ("LinearOTMapping", "CORAL", "SubspaceAlignment")
 MAX_BOOSTED = 2000
 
-# The columns of the page, and the marks of its tables.
+# The columns of the page.
 COLUMNS = {
     "source": "source",
     "boosting": "boosting",
@@ -49,7 +49,6 @@ COLUMNS = {
     "CORAL": "CORAL",
     "SubspaceAlignment": "SA",
 }
-START, END = "<!-- results: {} -->", "<!-- end of results -->"
 # Points of accuracy below the source that count as a loss.
 CLEARLY = 0.5
 
@@ -66,33 +65,15 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.page:
-        write_page(options.page, read(options.output))
+        fill_page(options.page, TABLES, read_rows(options.output))
         return
-    done = {(row["data"], row["pair"], row["method"], row["seed"]) for row in read(options.output)}
+    done = {(row["data"], row["pair"], row["method"], row["seed"]) for row in read_rows(options.output)}
     for seed in range(options.seeds):
         for name in options.data:
             for pair, rows in pairs_of(name):
                 for method in options.methods:
                     if (name, pair, method if method != "peers" else PEERS[0], str(seed)) not in done:
                         run(options.output, (name, pair), rows, method, seed, options.device)
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a file, none if there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write_page(page: Path, rows: list[dict[str, str]]) -> None:
-    """Replace the tables of a page."""
-    text = page.read_text("utf-8")
-    for name, show in TABLES.items():
-        mark = START.format(name)
-        before, rest = text.split(mark, 1)
-        text = f"{before}{mark}\n\n{show(rows)}\n\n{END}{rest.split(END, 1)[1]}"
-    page.write_text(text, "utf-8")
 
 
 def show_means(rows: list[dict[str, str]]) -> str:
@@ -125,24 +106,6 @@ def show_losses(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def show_times(rows: list[dict[str, str]]) -> str:
-    """Return the seconds of a fit on one core, and those of `AdREM()` on the same pairs."""
-    lines = ["| data | `AdREM()` | `Committee()` | longest | ratio |", "|---|---|---|---|---|"]
-    for name in names_of(rows):
-        own = [row for row in rows if row["data"] == name and row["device"] == "cpu"]
-        seconds: list[dict[str, float]] = [{}, {}]
-        for row in own:
-            for times, method in zip(seconds, ("adrem", "committee"), strict=True):
-                if row["method"] == method:  # the first fit in a process also loads compiled code
-                    times[row["pair"]] = min(float(row["seconds"]), times.get(row["pair"], np.inf))
-        both = sorted(seconds[0].keys() & seconds[1].keys())
-        if both:
-            theirs, ours = (np.array([times[pair] for pair in both]) for times in seconds)
-            ratio = ours.sum() / max(theirs.sum(), 0.1)
-            lines.append(f"| {name} | {theirs.mean():.1f} | {ours.mean():.1f} | {ours.max():.1f} | {ratio:.1f} |")
-    return "\n".join(lines)
-
-
 def names_of(rows: list[dict[str, str]]) -> list[str]:
     """Return the data sets that have results, those of the paper first."""
     found = {row["data"] for row in rows}
@@ -163,7 +126,7 @@ def mean_of(rows: list[dict[str, str]], method: str) -> str:
     return f"{np.mean(means):.1f}{spread}" if means else ""
 
 
-TABLES = {"committee": show_means, "losses": show_losses, "times": show_times}
+TABLES = {"committee": show_means, "losses": show_losses}
 
 
 def pairs_of(name: str) -> Iterator[tuple[str, DomainPair]]:
@@ -193,10 +156,7 @@ def run(path: Path, names: tuple[str, str], rows: DomainPair, method: str, seed:
         (*names, own, seed, f"{100 * np.mean(guess == rows.y_target):.2f}", f"{seconds:.1f}", device)
         for own, guess in labels.items()
     ]
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerows([FIELDS, *found] if is_new else found)
+    append_rows(path, FIELDS, found)
     for row in found:
         print(*row, flush=True)
 

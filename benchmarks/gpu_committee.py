@@ -10,57 +10,15 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from functools import wraps
 from statistics import median
 from time import perf_counter
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
+from parts import parts
 
 from adrem import Committee
-from adrem.committee import fitting, seats
-from adrem.committee.seats import Seat
 from adrem.datasets import DomainPair, load
-from adrem.machines.linear import LinearHead, TrainingSet
-
-
-@contextmanager
-def parts() -> Iterator[dict[str, float]]:
-    """Seconds by kind, and by the steps of all kinds, of all that is fitted meanwhile."""
-    spent: dict[str, float] = defaultdict(float)
-
-    def timed(owner: Any, name: str, step: str) -> Any:
-        function = getattr(owner, name)
-
-        @wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            begin = perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                kind = getattr(args[0], "name", "") if name in ("fit_seat", "shares") else ""
-                spent[f"{step} {kind}".strip()] += perf_counter() - begin
-
-        return patch.object(owner, name, run)
-
-    with ExitStack() as stack:
-        for owner, name, step in (
-            (fitting, "fit_seat", "kind"),
-            (seats, "components", "  principal components"),
-            (seats, "nearest", "  neighbours"),
-            (seats, "_held_out", "  held-out rows"),
-            (seats, "_train", "  members"),
-            (LinearHead, "begin", "  rows to the machine, choice of C"),
-            (TrainingSet, "train_source", "  training on the source"),
-            (fitting, "_keep_linear", "distilled classifier"),
-            (Seat, "shares", "votes of"),
-        ):
-            stack.enter_context(timed(owner, name, step))
-        yield spent
 
 
 def timed_fit(data: DomainPair, device: Any, seed: int) -> tuple[float, Committee]:
@@ -75,7 +33,7 @@ def report(name: str, data: DomainPair, device: Any, rounds: int) -> None:
     print(f"  warm-up {timed_fit(data, device, 0)[0]:.2f} s", flush=True)
     totals = []
     for seed in range(rounds):
-        with parts() as spent:
+        with parts(perf_counter) as spent:
             total, model = timed_fit(data, device, seed)
         totals.append(total)
         accuracy = 100 * np.mean(model.transduction_ == data.y_target)

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from adrem import AdREM, Committee, load, save
 from adrem.algorithm.doubts import are_unequal, few_labels
+from adrem.base.validation import Domains
+from adrem.committee import effort
+from adrem.committee.effort import Size, seconds_of
+from adrem.committee.kinds import KINDS, MANY
 from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose
 from adrem.exceptions import LostClassWarning, MissingClassWarning, ParameterError, UnequalSharesWarning
@@ -134,6 +138,20 @@ def test_committee_finds_missing_classes(tmp_path: Path) -> None:
         "missing from the target, so that no row has the label: 'cat', 'elk', 'fox'",
         "class shares: assumed equal",
     ]
+
+
+@pytest.mark.parametrize(("present", "missing"), [([0, 1, 3], {"cat", "elk", "fox"}), ([0, 1, 2, 3, 4, 5], set())])
+def test_search_of_a_committee_takes_the_time_of_kinds(
+    present: list[int], missing: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = lacking(present, n_columns=300)
+    labels = np.searchsorted(CLASSES, data.y_source)
+    size = Size.of(Domains(data.X_source, labels, np.ones(len(labels)), data.X_target, CLASSES), 2, 3)
+    monkeypatch.setattr(effort, "MULTIPLE", 0.0)
+    monkeypatch.setattr(effort, "SECONDS", 1.01 * sum(seconds_of(KINDS[name], size) for name in MANY))
+    model = fitted(Committee(n_estimators=2, n_iter=3, random_state=0), data)
+    assert set(model.missing_classes_) == missing
+    assert any("allowed time" in reason for reason in model.left_out_.values()) == bool(missing)
 
 
 def test_equal_draws_warn_of_unequal_shares() -> None:

@@ -271,6 +271,14 @@ def test_string_labels_give_the_same_model(blobs: DomainPair) -> None:
     np.testing.assert_array_equal(named.transduction_, objects.transduction_)
 
 
+def test_linear_classifier_is_exact_far_from_the_origin(blobs: DomainPair) -> None:
+    far = blobs._replace(X_source=blobs.X_source + 1e7, X_target=blobs.X_target + 1e7)
+    near, moved = (fitted(small(kinds=("margin", "source")), data) for data in (blobs, far))
+    assert moved.coef_.dtype == moved.intercept_.dtype == np.float64
+    scores = [data.X_target @ own.coef_[0].T + own.intercept_[0] for data, own in ((blobs, near), (far, moved))]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-3)
+
+
 def test_float32_rows_keep_their_precision(blobs: DomainPair) -> None:
     data = blobs._replace(X_source=blobs.X_source.astype(np.float32), X_target=blobs.X_target.astype(np.float32))
     model = fitted(small(kinds=("margin", "rbf", "discriminant", "source")), data)

@@ -43,10 +43,10 @@ def test_rows_decide_which_kinds_sit() -> None:
 
 
 def test_memory_limit_leaves_kernels_out(blobs: DomainPair) -> None:
-    names, left_out = usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 8 * 1000**2 - 1)
+    names, left_out = usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 4 * 1000**2 - 1)
     assert not [name for name in names if KINDS[name].classifier == "rbf"]
     assert {"rbf", "rbf, unit rows"} <= set(left_out)
-    assert "rbf" in usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 8 * 1000**2)[0]
+    assert "rbf" in usual_kinds(np.ones((500, 5)), np.ones((500, 5)), 2, 4 * 1000**2)[0]
     model = fitted(small(memory_limit=1000), blobs)
     assert "memory_limit" in model.left_out_["rbf"]
     assert not set(model.left_out_) & set(model.kinds_)

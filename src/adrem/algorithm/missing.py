@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from adrem.algorithm.doubts import LOW_PART, few_labels, upper_bound
 from adrem.algorithm.em import EMOptions
 from adrem.algorithm.prior import (
     PriorEstimate,
     Shares,
+    assumed_error,
+    calibrate_scores,
     estimate_prior,
     find_shares,
     held_out_scores,
@@ -58,8 +61,7 @@ def estimate_present(
 ) -> Found:
     """Estimate the class shares, and those without the missing classes if there are any."""
     estimate = estimate_prior(task, options, rng, ticker)
-    search = Search(task, options, rng, ticker, protected)
-    missing = search.run(estimate)
+    missing = Search(task, options, rng, ticker, protected).run(estimate.found, estimate.error)
     if not missing:
         return Found(estimate, missing)
     rest = without(task, missing)
@@ -67,6 +69,16 @@ def estimate_present(
         return Found(estimate_prior(rest, options, rng, ticker), missing)
     only = rest.is_present.astype(np.float64)
     return Found(estimate._replace(shares=only, low=only, high=only, by_confusion=only), missing)
+
+
+def find_missing(
+    task: Task, options: EMOptions, rng: np.random.Generator, ticker: Ticker, protected: Mask
+) -> dict[int, str]:
+    """Return why classes are missing, by their positions: at first by a third of the runs that an estimate takes."""
+    scores = held_out_scores(with_draws(task, np.ones(len(task.prior))), options, rng, ticker, n_repeats=1)
+    calibrated = calibrate_scores(task, scores)
+    search = Search(task, options, rng, ticker, protected)
+    return search.run(find_shares(task, scores), assumed_error(softmax(calibrated.unknown, axis=1)))
 
 
 class Search:
@@ -81,13 +93,13 @@ class Search:
         self._ticker = ticker
         self._kept = protected.copy()  # also classes that came back
 
-    def run(self, first: PriorEstimate) -> dict[int, str]:
-        """Return why classes are missing, by their positions."""
-        missing = self._low(self._task, first.found, ERRORS * first.error)
+    def run(self, first: Shares, error: float) -> dict[int, str]:
+        """Return why classes are missing, by their positions; the first shares come from equal draws."""
+        missing = self._low(self._task, first, ERRORS * error)
         if len(self._task.prior) == 2:
             few = self._few_before()
             missing = {c: why for c, why in missing.items() if c in few}
-        return dict(sorted(self._fade(missing, first.found).items())) if missing else missing
+        return dict(sorted(self._fade(missing, first).items())) if missing else missing
 
     def _few_before(self) -> list[int]:
         """Return the classes with few labels by the classifier of the source: two classes may change places later."""

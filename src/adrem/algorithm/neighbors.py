@@ -78,10 +78,13 @@ def nearest(
     for start in range(0, len(of), block):
         part = of[start : start + block]
         products = inner[part] if similarities else rows[part] @ rows.T
-        similarity = np.asarray(products.toarray() if sp.issparse(products) else products)
-        similarity = (similarity - to_mean - to_mean[part, None] + norm_of_mean) * scale
-        similarity[np.arange(len(part)), part] = -np.inf
-        found[start : start + len(part)] = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
+        distance = np.asarray(products.toarray() if sp.issparse(products) else products, dtype=np.float64)
+        distance -= to_mean  # in place, since these passes take longer than the products of short rows
+        distance -= to_mean[part, None]
+        distance += norm_of_mean
+        distance *= -scale
+        distance[np.arange(len(part)), part] = np.inf
+        found[start : start + len(part)] = np.argpartition(distance, k - 1, axis=1)[:, :k]
     return found
 
 

@@ -95,7 +95,7 @@ def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, tic
     scores = held_out_scores(with_draws(task, np.ones(len(task.prior))), options, rng, ticker)
     calibrated = calibrate_scores(task, scores)
     posteriors, base = softmax(calibrated.unknown, axis=1), calibrated.base
-    error = ERROR_PER_UNCERTAINTY * float(1.0 - posteriors.max(axis=1).mean())
+    error = assumed_error(posteriors)
     n_target = len(posteriors)
     samples = (posteriors[rng.integers(n_target, size=n_target)] for _ in range(N_BOOTSTRAP))
     draws = [shrink_to_equal(most_likely(sample, base), error) for sample in samples]
@@ -109,6 +109,11 @@ def estimate_prior(task: Task, options: EMOptions, rng: np.random.Generator, tic
         error,
         find_shares(task, scores),
     )
+
+
+def assumed_error(posteriors: Array) -> float:
+    """Return the assumed error of shares that are estimated by posteriors, as a total variation distance."""
+    return ERROR_PER_UNCERTAINTY * float(1.0 - posteriors.max(axis=1).mean())
 
 
 def with_draws(task: Task, parts: Array) -> Task:

@@ -13,19 +13,17 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.known_shares import with_known
 from adrem.base.parameters import read_prior
-from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.given import Given
 from adrem.committee.kinds import Kind
-from adrem.committee.seats import Seat
 from adrem.committee.shares import (
+    Basis,
     estimate_shares,
+    find_absent,
     find_present,
-    has_few_columns,
     has_rows,
     is_clear,
     is_estimable,
-    may_lack_classes,
 )
 from adrem.committee.shift import compare_domains
 
@@ -46,59 +44,46 @@ class Assumptions(NamedTuple):
     missing: Mapping[int, str] = MappingProxyType({})
 
 
-def assume(
-    wanted: Any,
-    domains: Domains,
-    seats: list[Seat],
-    head: dict[str, Any],
-    seed: np.random.SeedSequence,
-    protected: NDArray[np.bool_],
-) -> Assumptions:
-    """Find out what explains how the domains differ: by Ad-REM for text, else by the classifiers of the source."""
-    is_free = isinstance(wanted, str) and wanted == "auto"
-    prior = read_prior("uniform" if is_free else wanted, domains)
+def assume(wanted: Any, basis: Basis, *, searches: bool) -> Assumptions:
+    """Find out what explains how the domains differ: by Ad-REM for text, else by the classifiers of the source.
+
+    With `searches` missing classes of dense rows are looked for.
+    """
+    domains, is_free = basis.domains, is_auto(wanted)
+    assumed = Assumptions(read_prior("uniform" if is_free else wanted, domains))
     if is_free and sp.issparse(domains.X_source) and has_rows(domains):
-        return _assume_of_text(prior, domains, head, seed, protected)
-    assumed = Assumptions(prior)
-    if not (domains.adapts and seats) or sp.issparse(domains.X_source):
-        return assumed
-    if has_few_columns(domains):  # where any shift may look like a missing class
-        return _assume_by_source(is_free, prior, domains, seats, seed) if is_estimable(domains) else assumed
-    return _without_missing(assumed, domains, seats, head, seed, protected) if is_free else assumed
+        return _assume_of_text(assumed.prior, basis)
+    if searches:
+        return _without_missing(assumed, basis)
+    if basis.has_votes and is_estimable(domains):
+        return _assume_by_source(is_free, assumed.prior, basis)
+    return assumed
 
 
-def _assume_of_text(
-    equal: Array, domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence, protected: NDArray[np.bool_]
-) -> Assumptions:
+def is_auto(wanted: Any) -> bool:
+    """Whether the class shares are not given."""
+    return isinstance(wanted, str) and wanted == "auto"
+
+
+def _assume_of_text(equal: Array, basis: Basis) -> Assumptions:
     """Return estimated shares if they are clear, or if classes are missing, and else equal ones."""
-    estimate, missing = find_present(domains, head, seed, protected)
+    estimate, missing = find_present(basis)
     shares = estimate.shares if missing or is_clear(estimate) else equal
     return Assumptions(shares, estimate.shares, missing=missing)
 
 
-def _without_missing(
-    assumed: Assumptions,
-    domains: Domains,
-    seats: list[Seat],
-    head: dict[str, Any],
-    seed: np.random.SeedSequence,
-    protected: NDArray[np.bool_],
-) -> Assumptions:
-    """Return equal shares of the classes that are not missing, if any seems to be; else what is assumed already."""
-    if not may_lack_classes(domains, [seat.shares(domains.X_target) for seat in seats]):
-        return assumed
-    estimate, missing = find_present(domains, head, seed, protected)
-    own = (estimate.shares > 0) / np.count_nonzero(estimate.shares > 0)
-    return Assumptions(own, estimate.shares, missing=missing) if missing else assumed
+def _without_missing(assumed: Assumptions, basis: Basis) -> Assumptions:
+    """Return equal shares of the classes that are not missing."""
+    missing = find_absent(basis)
+    is_present = ~np.isin(np.arange(len(assumed.prior)), list(missing))
+    return Assumptions(is_present / np.count_nonzero(is_present), missing=missing) if missing else assumed
 
 
-def _assume_by_source(
-    is_free: bool, prior: Array, domains: Domains, seats: list[Seat], seed: np.random.SeedSequence
-) -> Assumptions:
-    held_out = np.mean([seat.held_out for seat in seats], axis=0)
-    of_target = np.mean([seat.shares(domains.X_target) for seat in seats], axis=0)
-    estimate = with_known(estimate_shares(held_out, of_target, domains), domains)
-    difference = compare_domains(domains, estimate, seed)
+def _assume_by_source(is_free: bool, prior: Array, basis: Basis) -> Assumptions:
+    domains = basis.domains
+    held_out = np.mean([seat.held_out for seat in basis.seats], axis=0)
+    estimate = with_known(estimate_shares(held_out, basis.votes, domains), domains)
+    difference = compare_domains(domains, estimate, basis.seed)
     if not is_free:
         return Assumptions(prior, None, difference.is_of_scales)
     return Assumptions(estimate if difference.is_of_shares else prior, estimate, difference.is_of_scales)

@@ -28,13 +28,14 @@ PRODUCT, ENTRY = 1.4e-10, 2.0e-9
 # Seconds for a row in one iteration of one member, for two classes. With more, the problems of the classes together
 # take the root of their number times as long: each has few rows that are hard to tell.
 VISIT = {"hinge": 3.0e-7, "log_loss": 8.0e-7}
-# Iterations that take as long as the choice of C, as training on the source for its own sake, and as the class shares.
-CHOICE, SOURCE, SHARES = 100, 80, 600
+# Iterations that take as long as the choice of C, as training on the source for its own sake, as the class shares of
+# text, and as the longest search for missing classes on dense rows.
+CHOICE, SOURCE, SHARES, SEARCH = 100, 80, 600, 400
 # AdREM() takes this many times as long on few columns, which seldom separate the classes, so that a large C is slow.
 ADREM_MEMBERS, ADREM_ITERATIONS, FEW_FACTOR = 11, 20, 2.0
 # A matrix of similarities: its products, a pair of rows in an iteration, iterations that its preparation takes as long
 # as, and a visit.
-SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 2.2e-10, 35, 1.1e-6
+SIMILARITY, PAIR, PREPARED, KERNEL_VISIT = 9.0e-11, 5.0e-11, 35, 1.4e-6
 # A discriminant: an entry whose principal components are found, and a component of a row in an iteration.
 REDUCED, COMPONENT = 1.4e-7, 1.3e-8
 # A boosted tree, by columns and by rows, and the trees of four fits for each problem.
@@ -110,24 +111,30 @@ def seconds_of_adrem(size: Size) -> float:
     return (FEW_FACTOR if size.has_few_columns else 1.0) * _linear("hinge", size, iterations + CHOICE)
 
 
-def seconds_of_rest(size: Size) -> float:
-    """Forecast how long it takes to estimate the class shares and to compare the domains."""
+def seconds_of_rest(size: Size, *, searches: bool = False) -> float:
+    """Forecast how long it takes to estimate the class shares, to compare the domains, and to find missing classes."""
     n_target = size.table.n_rows - size.n_source
     if not n_target:
         return 0.0
     if size.table.is_sparse:
         return _linear("hinge", size, SHARES)
     n_compared = min(size.n_source, MAX_COMPARED) + min(n_target, MAX_COMPARED)
-    return COMPARED * n_compared**2 if size.has_few_columns else 0.0
+    compared = COMPARED * n_compared**2 if size.has_few_columns else 0.0
+    return compared + (_linear("hinge", size, SEARCH) if searches else 0.0)
 
 
-def affordable(names: list[str], size: Size, effort: str) -> tuple[list[str], dict[str, str]]:
-    """Return the kinds within the budget, and why the others are left out: the slowest first, and never all."""
+def affordable(
+    names: list[str], size: Size, effort: str, *, searches: bool = False
+) -> tuple[list[str], dict[str, str]]:
+    """Return the kinds within the budget, and why the others are left out: the slowest first, and never all.
+
+    With `searches` missing classes are searched for, which takes a part of the budget.
+    """
     if effort not in PARTS:
         return names, {}
     budget = PARTS[effort] * max(MULTIPLE * seconds_of_adrem(size), SECONDS)
     seconds = {name: seconds_of(KINDS[name], size) for name in names}
-    total = all_kinds = sum(seconds.values()) + seconds_of_rest(size)
+    total = all_kinds = sum(seconds.values()) + seconds_of_rest(size, searches=searches)
     left_out: dict[str, str] = {}
     slowest_first = sorted(names, key=seconds.__getitem__)[::-1]  # of equal ones the last
     for name in slowest_first[:-1]:

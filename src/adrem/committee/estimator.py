@@ -66,7 +66,7 @@ class Committee(MissingClasses, DomainClassifier):
         Share of each class in the draws from the target, as for `AdREM`. "auto" estimates the shares by the classifiers
         of the source, and uses the estimate if it explains how the domains differ: then source rows that are weighted
         by class are distributed like target rows. Otherwise, and for wide or sparse tables, shares are equal. Classes
-        that are clearly missing from the target get no share and no label, in wide and sparse tables too.
+        that are clearly missing from the target get no share and no label, where tables are wide or sparse.
     protected_classes : sequence of labels, default=()
         Classes that are known to be in the target, so that "auto" never takes them for missing.
     distill : bool, default=False

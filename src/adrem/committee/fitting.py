@@ -15,11 +15,12 @@ from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.parameters import read_protected
 from adrem.base.validation import Domains
 from adrem.committee import views
-from adrem.committee.assumptions import Assumptions, assume, by_domain
+from adrem.committee.assumptions import Assumptions, assume, by_domain, is_auto
 from adrem.committee.effort import Size, affordable
 from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
 from adrem.committee.kinds import KINDS, Kind, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
+from adrem.committee.shares import Basis, may_lack_classes
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import mean_squared_norm, stack
@@ -52,7 +53,12 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
 
     equal = Assumptions(np.full(len(domains.classes), 1.0 / len(domains.classes)))
     seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
-    assumed = assume(model.class_prior, domains, list(seats.values()), head, prior_seed, protected)
+    basis = Basis(domains, list(seats.values()), head, prior_seed, protected)
+    searches = is_auto(model.class_prior) and may_lack_classes(basis)
+    if searches:
+        kinds, dear = _affordable(model, domains, kinds, searches=True)
+        left_out = {**left_out, **dear}
+    assumed = assume(model.class_prior, basis, searches=searches)
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, _of_rows_as_given(seats)
@@ -88,14 +94,25 @@ def _choose_kinds(model: Any, domains: Domains) -> tuple[list[Kind], dict[str, s
     """Return the kinds that were asked for, or those that suit the rows with the reasons for the others."""
     if isinstance(model.kinds, str):
         names, left_out = usual_kinds(domains.X_source, domains.X_target, len(domains.classes), model.memory_limit)
-        names, dear = affordable(names, Size.of(domains, model.n_estimators, model.n_iter), model.effort)
-        return [KINDS[name] for name in names], {**left_out, **dear}
+        suited, dear = _affordable(model, domains, [KINDS[name] for name in names])
+        return suited, {**left_out, **dear}
     kinds = read_kinds(model.kinds)
     for kind in kinds:
         needed = _missing(kind, domains)
         if needed:
             raise ParameterError(f"The kind {kind.name!r} needs {needed}.", "kinds")
     return kinds, {}
+
+
+def _affordable(
+    model: Any, domains: Domains, kinds: list[Kind], *, searches: bool = False
+) -> tuple[list[Kind], dict[str, str]]:
+    """Return the kinds within the budget, and why the others are left out; all that were asked for."""
+    if not isinstance(model.kinds, str):
+        return kinds, {}
+    size = Size.of(domains, model.n_estimators, model.n_iter)
+    names, dear = affordable([kind.name for kind in kinds], size, model.effort, searches=searches)
+    return [kind for kind in kinds if kind.name in names], dear
 
 
 def _missing(kind: Kind, domains: Domains) -> str:
@@ -210,7 +227,8 @@ def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> 
     head = LinearHead("hinge", 1.0 / mean_squared_norm(rows), fit_intercept=True, tol=model.tol, device=model.device)
     found = head.fit(both._replace(X_target=rows[:0]), as_integer(seed))
     factor = viewed.view.factor
-    coef = found.coef * (1.0 if factor is None else factor.astype(found.coef.dtype))
-    shift = 0.0 if viewed.view.shift is None else coef @ viewed.view.shift.astype(found.coef.dtype)
+    given = found.coef.astype(domains.X_source.dtype)  # of the rows as they are given, which may have a large mean
+    coef = given if factor is None else given * factor.astype(given.dtype)
+    shift = 0.0 if viewed.view.shift is None else coef @ viewed.view.shift.astype(given.dtype)
     model.C_ = found.C
     model.coef_, model.intercept_ = coef[None], (found.intercept - shift)[None]

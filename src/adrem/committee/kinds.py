@@ -97,7 +97,7 @@ def usual_kinds(source: Matrix, target: Matrix, n_classes: int, memory_limit: in
     left_out = {}
     if source.shape[1] * n_classes > MAX_BOOSTED and "boosting" in names:
         left_out["boosting"] = f"columns times classes are more than {MAX_BOOSTED}"
-    if n_rows**2 * source.dtype.itemsize > memory_limit:
+    if n_rows**2 * np.dtype(np.float32).itemsize > memory_limit:
         for name in (name for name in names if KINDS[name].classifier == "rbf"):
             left_out[name] = "the matrix of similarities would take more than memory_limit"
     return [name for name in names if name not in left_out], left_out

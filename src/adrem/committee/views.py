@@ -29,6 +29,8 @@ class View:
 
     `root` takes the square root of every value, `shift` is subtracted, `factor` multiplies the columns, `unit` gives
     every row the length one, and `center` is subtracted: of source rows their own mean, where a kind asks for it.
+    Dense rows that were changed are in single precision: trainings have a tolerance far above its rounding errors, and
+    take about two thirds of the time.
     """
 
     root: bool = False
@@ -39,6 +41,8 @@ class View:
 
     def apply(self, rows: Matrix) -> Matrix:
         """Return rows of the target as the kind sees them."""
+        if self.is_identity:
+            return rows
         if self.root:
             rows = _root(rows)
         if self.shift is not None:
@@ -47,7 +51,14 @@ class View:
             rows = _times(rows, self.factor)
         if self.unit:
             rows = _unit(rows)
+        if not sp.issparse(rows):
+            rows = rows.astype(np.float32, copy=False)
         return rows if self.center is None else rows - self.center.astype(rows.dtype)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether rows stay as they are."""
+        return not (self.root or self.unit) and self.shift is None and self.factor is None and self.center is None
 
 
 class Viewed(NamedTuple):

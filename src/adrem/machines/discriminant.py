@@ -59,7 +59,8 @@ def discriminate(
     memberships[np.arange(len(used)), labels[used]] = own
     sizes = np.maximum(memberships.sum(axis=0), TINY)
     sums = memberships.T @ part
-    within = (part * own[:, None]).T @ part - (sums / sizes[:, None]).T @ sums
+    part *= np.sqrt(own)[:, None]  # of a matrix and its own transpose, half of the product is computed
+    within = part.T @ part - (sums / sizes[:, None]).T @ sums
     within[np.diag_indices_from(within)] += RIDGE
     factor = np.tril(cho_factor(within, lower=True, overwrite_a=True, check_finite=False)[0])
     between = solve_triangular(factor, (sums / np.sqrt(sizes)[:, None]).T, lower=True, check_finite=False)
