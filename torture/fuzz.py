@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from torture.mutators import mutated
-from torture.outcomes import ANSWERED, Row
+from torture.outcomes import ANSWERED, Outcome, Row
 from torture.scale import usual_or
 
 SECONDS = {False: 10, True: 300}
@@ -149,13 +149,14 @@ def fuzz(target: str, seconds: int, corpus: str) -> None:
         return atheris.Mutate(content, most) if formed is None else formed[:most]
 
     os.chdir(folder)
-    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=65536", corpus]
+    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=65536"]
+    options += ["-print_final_stats=1", corpus]
     atheris.Setup([sys.argv[0], *options], one, custom_mutator=change)
     atheris.Fuzz()
 
 
-def _outcome(target: str, seconds: int) -> tuple[int, str, int]:
-    """How many inputs were tried, what became of them, and the megabytes that the process took at most."""
+def _outcome(target: str, seconds: int) -> tuple[int, Outcome]:
+    """How many inputs were tried, and what became of them."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         corpus.mkdir()
@@ -174,17 +175,23 @@ def _outcome(target: str, seconds: int) -> tuple[int, str, int]:
         )  # fmt: skip
     runs = re.findall(r"Done (\d+) runs|#(\d+)\s", done.stderr)
     n_runs = int(next(number for number in runs[-1] if number)) if runs else 0
+    taken = slowest_of(done.stderr), peak_of(done.stderr)
     if done.returncode == 0 and n_runs:
-        return n_runs, ANSWERED, peak_of(done.stderr)
+        return n_runs, Outcome(ANSWERED, *taken)
     wrong = [
         line for line in done.stderr.splitlines() if re.match(r"\w*(Error|Exception|Exit|Panic)\w*:|==\d+==", line)
     ]
-    return n_runs, " ".join(wrong[:2]) or done.stderr[-300:], peak_of(done.stderr)
+    return n_runs, Outcome(" ".join(wrong[:2]) or done.stderr[-300:], *taken)
 
 
 def peak_of(said: str) -> int:
     """The megabytes that the fuzzer says its process took at most."""
     return max([0, *map(int, re.findall(r"rss: (\d+)Mb", said))])
+
+
+def slowest_of(said: str) -> float:
+    """The seconds that the fuzzer says its slowest input took."""
+    return max([0.0, *map(float, re.findall(r"slowest_unit_time_sec: *(\d+)", said))])
 
 
 def run(*, full: bool) -> list[Row]:
@@ -194,8 +201,9 @@ def run(*, full: bool) -> list[Row]:
     with ThreadPoolExecutor(2) as pool:
         found = dict(zip(TARGETS, pool.map(lambda target: _outcome(target, seconds), TARGETS), strict=True))
     table = []
-    for target, (n_runs, outcome, peak) in found.items():
-        row = Row("fuzzing", target, survived=n_runs, note=f"{seconds} seconds, {peak} MB at most")
+    for target, (n_runs, outcome) in found.items():
+        row = Row("fuzzing", target, survived=n_runs, note=f"{seconds} seconds in all")
+        row.seconds, row.megabytes = outcome.seconds, round(outcome.megabytes)
         if outcome != ANSWERED:
             row.failed, row.failures = 1, [outcome]
         table.append(row)

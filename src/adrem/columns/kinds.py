@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.columns.blocks import Block, n_distinct_of, plain_blocks
 from adrem.columns.names import describe_columns
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format, plain_numbers
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -71,9 +72,10 @@ class Wishes:
     def check(self, shared: list[str]) -> None:
         """Raise an error for a column that is not in both tables, or has two kinds."""
         seen: set[str] = set()
+        known = {*shared}
         for parameter, names in (("text", self.text), ("numeric", self.numeric), ("categorical", self.categorical)):
             for name in names:
-                if name not in shared:
+                if name not in known:
                     described = describe_columns(shared, name, "Columns of both")
                     raise ParameterError(f"Column {name!r} is not in both files. {described}", parameter)
                 if name in seen:
@@ -118,17 +120,21 @@ class Columns:
 def infer_kinds(source: DataFrame, target: DataFrame, wishes: Wishes | None = None) -> Columns:
     """Decide the kind of each shared column; those that were named are what they were named."""
     wishes = wishes or Wishes()
-    theirs = {*target.columns}
+    theirs, left_out = {*target.columns}, {*wishes.left_out}
     shared = [name for name in source.columns if name in theirs]
     wishes.check(shared)
     kinds = wishes.kinds
-    columns = [
-        _as_requested(source[name], target[name], kinds[name])
-        if name in kinds
-        else _kind_of(source[name], target[name])
-        for name in shared
-        if name not in wishes.left_out
-    ]
+    used = [name for name in shared if name not in left_out]
+    sure = _sure_numbers(source, target, [name for name in used if name not in kinds])
+
+    def column(name: str) -> Column:
+        if name in sure:
+            return Column(name, "number", "numbers")
+        if name in kinds:
+            return _as_requested(source[name], target[name], kinds[name])
+        return _kind_of(source[name], target[name])
+
+    columns = [column(name) for name in used]
     check_learnt(columns, source, target)
     return Columns(columns, _only(source, target, wishes.left_out), _only(target, source, wishes.left_out))
 
@@ -171,6 +177,40 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
             f"Column {name!r} has no numbers: write them as 1234.5, or leave it out of those named.", "numeric"
         )
     return replace(column, reason=_with_strays(column.reason, strings, numbers))
+
+
+def _sure_numbers(source: DataFrame, target: DataFrame, names: list[str]) -> set[str]:
+    """Return the columns of plain numbers that can be nothing else for `_kind_of`; it looks at each of the others."""
+    found: set[str] = set()
+    for block in plain_blocks(source, target, names):
+        found |= {*block.named(_vary(block) & (_are_broken(block) | _repeat(block)) & ~_may_count_rows(block))}
+    return found
+
+
+def _vary(block: Block) -> NDArray[np.bool_]:
+    least, most = (np.fmin.reduce(block.both, axis=1), np.fmax.reduce(block.both, axis=1))
+    return np.asarray(most > least)  # false for NaN, of columns without a number
+
+
+def _are_broken(block: Block) -> NDArray[np.bool_]:
+    """Return which columns have a number that is not whole."""
+    return np.asarray((np.abs(block.both - np.round(block.both)) > 0).any(axis=1))
+
+
+def _repeat(block: Block) -> NDArray[np.bool_]:
+    """Return in which columns so many numbers of a file repeat that they are no identifiers."""
+    found = np.zeros(len(block.names), dtype=bool)
+    for own in (block.source, block.target):
+        n_distinct, n_known = n_distinct_of(own), np.isfinite(own).sum(axis=1)
+        found |= (n_known > 0) & (n_distinct < n_known) & (n_distinct <= MOST * n_known)
+    return found
+
+
+def _may_count_rows(block: Block) -> NDArray[np.bool_]:
+    """Return in which columns the second number is one more than the first, in both files."""
+    if min(block.source.shape[1], block.target.shape[1]) < FEW:
+        return np.ones(len(block.names), dtype=bool)
+    return np.logical_and(*(own[:, 1] - own[:, 0] == 1 for own in (block.source, block.target)))
 
 
 def _kind_of(source: Series, target: Series) -> Column:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adrem.columns.blocks import plain_blocks
 from adrem.columns.intervals import learn_edges
 from adrem.columns.kinds import Column, Columns, common_values
 from adrem.columns.recipe import ABSENT, OTHER, WEIGHT_BESIDE_TEXT, ColumnFindings, Recipe, floats_of, strings_of
@@ -95,14 +96,16 @@ def _joined(recipe: Recipe, frames: tuple[DataFrame, DataFrame]) -> DataFrame:
             return pl.Series(name, floats_of(frame, name, recipe.dates), nan_to_null=True)
         return as_strings(frame[name])
 
-    return pl.concat([pl.DataFrame([column(frame, name) for name in recipe.columns]) for frame in frames])
+    names = recipe.columns
+    return pl.concat([pl.DataFrame([column(frame, name) for name in names]) for frame in frames])
 
 
 def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, tuple[float, float]]:
     """Return the columns whose missing values tell the domains apart, with their shares in both."""
     found = {}
+    alike = _missing_alike(columns, frames)
     for column in columns:
-        if column.kind in ("text", "image"):
+        if column.kind in ("text", "image") or column.name in alike:
             continue
         read = column.numbers if column.kind == "number" else as_strings
         shares = [read(frame[column.name]).null_count() / max(1, frame.height) for frame in frames]
@@ -111,6 +114,15 @@ def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dic
         error = np.sqrt(middle * (1.0 - middle) * sum(1.0 / n for n in n_rows))
         if abs(shares[0] - shares[1]) > max(RATE_GAP, STANDARD_ERRORS * error):
             found[column.name] = (shares[0], shares[1])
+    return found
+
+
+def _missing_alike(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> set[str]:
+    """Return the columns of plain numbers of which about the same share is missing in both tables."""
+    found: set[str] = set()
+    for block in plain_blocks(*frames, [column.name for column in columns if column.kind == "number"]):
+        shares = [np.isnan(own).mean(axis=1) for own in (block.source, block.target)]
+        found |= {*block.named(np.abs(shares[0] - shares[1]) < RATE_GAP)}
     return found
 
 
