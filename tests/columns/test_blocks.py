@@ -66,7 +66,7 @@ def result(pair: tuple[FileTable, FileTable]) -> list[object]:
     return [*rows, made.feature_names, made.scales.tobytes(), [*map(str, made.notes)], made.recipe.to_dict()]
 
 
-@pytest.mark.parametrize("seeds", [range(15), range(15, 30)])
+@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(5, 60), marks=pytest.mark.thorough)])
 def test_blocks_of_columns_are_used_as_columns_one_by_one(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     together = {seed: result(tables(seed)) for seed in seeds}
     for module in ("codes", "kinds", "learning", "suspects"):
