@@ -69,7 +69,7 @@ def result(pair: tuple[FileTable, FileTable]) -> list[object]:
 @pytest.mark.parametrize("seeds", [range(5), pytest.param(range(5, 60), marks=pytest.mark.thorough)])
 def test_blocks_of_columns_are_used_as_columns_one_by_one(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     together = {seed: result(tables(seed)) for seed in seeds}
-    for module in ("codes", "kinds", "learning", "suspects"):
+    for module in ("blocks", "codes", "learning", "suspects"):
         monkeypatch.setattr(f"adrem.columns.{module}.plain_blocks", lambda *_: ())
     assert together == {seed: result(tables(seed)) for seed in seeds}
 

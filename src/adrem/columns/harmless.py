@@ -17,7 +17,8 @@ N_SHARED = 3  # values of the source that are looked for in the target
 
 def are_filled(block: Block, most_empty: float) -> NDArray[np.bool_]:
     """Return which columns are not empty in more than a share of the rows of a file."""
-    return np.logical_and(*(np.isnan(own).mean(axis=1) <= most_empty for own in (block.source, block.target)))
+    shares = [np.isnan(own).mean(axis=1) for own in (block.source, block.target)]
+    return np.asarray(np.maximum(*shares) <= most_empty)
 
 
 def are_mixed(block: Block, apart: float) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.columns.blocks import Block, n_distinct_of, plain_blocks
+from adrem.columns.blocks import sure_numbers
 from adrem.columns.names import describe_columns
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format, plain_numbers
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -125,7 +125,7 @@ def infer_kinds(source: DataFrame, target: DataFrame, wishes: Wishes | None = No
     wishes.check(shared)
     kinds = wishes.kinds
     used = [name for name in shared if name not in left_out]
-    sure = _sure_numbers(source, target, [name for name in used if name not in kinds])
+    sure = sure_numbers(source, target, [name for name in used if name not in kinds], MOST, FEW)
 
     def column(name: str) -> Column:
         if name in sure:
@@ -177,40 +177,6 @@ def _as_requested(source: Series, target: Series, kind: Kind) -> Column:
             f"Column {name!r} has no numbers: write them as 1234.5, or leave it out of those named.", "numeric"
         )
     return replace(column, reason=_with_strays(column.reason, strings, numbers))
-
-
-def _sure_numbers(source: DataFrame, target: DataFrame, names: list[str]) -> set[str]:
-    """Return the columns of plain numbers that can be nothing else for `_kind_of`; it looks at each of the others."""
-    found: set[str] = set()
-    for block in plain_blocks(source, target, names):
-        found |= {*block.named(_vary(block) & (_are_broken(block) | _repeat(block)) & ~_may_count_rows(block))}
-    return found
-
-
-def _vary(block: Block) -> NDArray[np.bool_]:
-    least, most = (np.fmin.reduce(block.both, axis=1), np.fmax.reduce(block.both, axis=1))
-    return np.asarray(most > least)  # false for NaN, of columns without a number
-
-
-def _are_broken(block: Block) -> NDArray[np.bool_]:
-    """Return which columns have a number that is not whole."""
-    return np.asarray((np.abs(block.both - np.round(block.both)) > 0).any(axis=1))
-
-
-def _repeat(block: Block) -> NDArray[np.bool_]:
-    """Return in which columns so many numbers of a file repeat that they are no identifiers."""
-    found = np.zeros(len(block.names), dtype=bool)
-    for own in (block.source, block.target):
-        n_distinct, n_known = n_distinct_of(own), np.isfinite(own).sum(axis=1)
-        found |= (n_known > 0) & (n_distinct < n_known) & (n_distinct <= MOST * n_known)
-    return found
-
-
-def _may_count_rows(block: Block) -> NDArray[np.bool_]:
-    """Return in which columns the second number is one more than the first, in both files."""
-    if min(block.source.shape[1], block.target.shape[1]) < FEW:
-        return np.ones(len(block.names), dtype=bool)
-    return np.logical_and(*(own[:, 1] - own[:, 0] == 1 for own in (block.source, block.target)))
 
 
 def _kind_of(source: Series, target: Series) -> Column:
