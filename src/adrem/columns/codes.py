@@ -45,7 +45,8 @@ def _without_candidates(source: DataFrame, target: DataFrame, names: Collection[
     """Return the columns of plain numbers in which no number may be a code."""
     found: set[str] = set()
     for block in plain_blocks(source, target, [*names]):
-        may_be = np.asarray(np.isin(block.both, CODES).any(axis=1))
+        may_be = np.asarray((block.both == np.round(block.both)).any(axis=1))  # codes are whole numbers
+        may_be[may_be] = np.isin(block.both[may_be], CODES).any(axis=1)
         found |= {*block.named(~may_be)}
     return found
 

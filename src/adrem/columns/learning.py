@@ -126,12 +126,25 @@ def _missing_alike(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -
     return found
 
 
+def _medians(names: list[str], frames: tuple[DataFrame, DataFrame]) -> dict[str, float]:
+    """Return the medians of the columns of plain numbers of which none is missing."""
+    found: dict[str, float] = {}
+    for block in plain_blocks(*frames, names):
+        whole = ~np.isnan(block.both).any(axis=1)
+        found |= zip(block.named(whole), np.median(block.both[whole], axis=1).tolist(), strict=True)
+    return found
+
+
 def _learn_numbers(
     names: list[str], frames: tuple[DataFrame, DataFrame], dates: Mapping[str, str], unmarked: Collection[str]
 ) -> tuple[dict[str, float], list[str]]:
     """Return the median of each column, and the columns with missing values that are marked."""
     numbers, indicated = {}, []
+    whole = _medians(names, frames)
     for name in names:
+        if name in whole and name not in dates:
+            numbers[name] = whole[name]
+            continue
         given = np.concatenate([floats_of(frame, name, dates) for frame in frames])
         known = given[np.isfinite(given)]
         if np.abs(known).max(initial=0.0) > LARGEST_NUMBER:

@@ -96,10 +96,12 @@ def _whole_numbers(frame: DataFrame, names: list[str], *, as_written: bool) -> d
     else:
         strings = strings.select(pl.all().str.strip_chars())
         missing = strings.select((pl.all().is_null() | pl.all().is_in(MISSING)).sum())
-    numbers = strings.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None))
-    unread, infinite = numbers.null_count(), numbers.select(pl.all().is_infinite().any())
-    counts = zip(strings.columns, missing.row(0), unread.row(0), infinite.row(0), strict=True)
-    return {name: numbers[name] for name, own, other, is_beyond in counts if own == other and not is_beyond}
+    numbers = strings.select(pl.all().cast(pl.Float64, strict=False))
+    if not as_written:
+        numbers = numbers.select(pl.all().fill_nan(None))
+    unread, finite = numbers.null_count(), numbers.select(pl.all().is_finite().all())
+    counts = zip(strings.columns, missing.row(0), unread.row(0), finite.row(0), strict=True)
+    return {name: numbers[name] for name, own, other, is_plain in counts if own == other and is_plain}
 
 
 def plain_numbers(columns: Sequence[Series]) -> list[NDArray[np.float64]] | None:
