@@ -130,7 +130,7 @@ def _medians(names: list[str], frames: tuple[DataFrame, DataFrame]) -> dict[str,
     """Return the medians of the columns of plain numbers of which none is missing."""
     found: dict[str, float] = {}
     for block in plain_blocks(*frames, names):
-        whole = ~np.isnan(block.both).any(axis=1)
+        whole = np.asarray(~np.isnan(block.both).any(axis=1))
         found |= zip(block.named(whole), np.median(block.both[whole], axis=1).tolist(), strict=True)
     return found
 
