@@ -6,7 +6,6 @@ A member depends on its seed alone, not on where it is trained or in which group
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,6 @@ from adrem.algorithm.em import EMOptions, randomized_em
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task
 from adrem.runtime.cluster import Calls, CancellationCheck, cluster_behind
-from adrem.runtime.ctrl_c import starting_workers
 from adrem.runtime.progress import Ticker
 from adrem.runtime.threads import one_blas_thread
 
@@ -99,10 +97,9 @@ class Ensemble:
     def _in_processes(self, backend: Any, seeds: Seeds, n_jobs: int | None, ticker: Ticker) -> list[list[Member]]:
         n_jobs = effective_n_jobs(n_jobs)
         form = "generator" if backend.supports_return_generator else "list"
-        with starting_workers() if form == "generator" else nullcontext():
-            runs = Parallel(n_jobs=n_jobs, return_as=form)(
-                delayed(self.train)(group) for group in self._groups(seeds, n_jobs)
-            )
+        runs = Parallel(n_jobs=n_jobs, return_as=form)(
+            delayed(self.train)(group) for group in self._groups(seeds, n_jobs)
+        )
         return [self._count(run, ticker) for run in runs]
 
     def _on_cluster(

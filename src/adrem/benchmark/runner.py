@@ -20,7 +20,6 @@ from adrem.benchmark.methods import Method, find_methods
 from adrem.benchmark.protocols import Protocol
 from adrem.benchmark.store import Cell, Store
 from adrem.exceptions import DamagedDataError, DataNotFoundError
-from adrem.runtime.ctrl_c import starting_workers
 
 
 @dataclass(frozen=True)
@@ -144,8 +143,7 @@ def _run_in_processes(cells: Iterator[Cell], jobs: int, home: Home, work: Work) 
     calls = (delayed(_run_one)(work, cell, home, os.getpid()) for cell in cells)
     # One cell per process at a time: a cell that began is running, and a kill loses little.
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    with starting_workers():
-        finished: Generator[tuple[Cell, Outcome]] = parallel(calls)
+    finished: Generator[tuple[Cell, Outcome]] = parallel(calls)
     return finished
 
 
