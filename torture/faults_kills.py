@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from torture.faults_process import Ended, Running, run_to_end, started
 from torture.faults_scenes import Scene, environment, files_in, is_hidden
-from torture.outcomes import SURVIVED
+from torture.outcomes import SURVIVED, Outcome
 
 SIDE_BY_SIDE = 2
 # Where a moment is drawn from: the whole run, what comes after its first sign of work, or the time in which it writes.
@@ -190,6 +190,12 @@ def _too_early(stroke: Stroke, ended: Ended) -> bool:
 
 def side_by_side(case: Callable[[int], str], cases: Iterable[int]) -> list[tuple[str, str]]:
     """Outcomes of cases, two at a time."""
+
+    def timed(number: int) -> Outcome:
+        begin = monotonic()
+        outcome = case(number)
+        return Outcome(outcome, monotonic() - begin)
+
     numbers = list(cases)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        return [(str(number), outcome) for number, outcome in zip(numbers, pool.map(case, numbers), strict=True)]
+        return [(str(number), outcome) for number, outcome in zip(numbers, pool.map(timed, numbers), strict=True)]

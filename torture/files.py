@@ -12,6 +12,7 @@ import sqlite3
 import sys
 import tarfile
 import tempfile
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,18 @@ def _read_file(content: bytes, folder: Path, form: str) -> None:
         raise AssertionError("gave a table without rows")
 
 
+def _make_pair(content: bytes, folder: Path, form: str) -> None:
+    """The rows of a source and a target, with the file as both."""
+    from adrem.columns import make_pair, read_file
+
+    path = folder / f"table.{form}"
+    path.write_bytes(content)
+    pair = make_pair(read_file(str(path)), read_file(str(path)), label="label")
+    rows = pair.X_source.data if sp.issparse(pair.X_source) else pair.X_source
+    if not np.all(np.isfinite(rows)):
+        raise AssertionError("gave rows that are not finite")
+
+
 def _load_folder(content: bytes, folder: Path, form: str) -> None:
     from adrem.datasets import load_folder
 
@@ -186,6 +199,8 @@ def command(words: list[str]) -> None:
     said = err.getvalue().strip()
     if "Traceback" in said or "adrem: unexpected" in said:
         raise AssertionError(said.splitlines()[-1])
+    if any(letter not in "\n\t\r" and unicodedata.category(letter) == "Cc" for letter in said + out.getvalue()):
+        raise AssertionError("printed what a terminal obeys")
     if code not in (0, 1, 2):
         raise AssertionError(f"exit code {code}")
     if code and not said:
@@ -199,6 +214,7 @@ LOADERS: dict[str, tuple[Callable[[bytes, Path, str], None], tuple[str, ...]]] =
         _read_file,
         ("csv", "tsv", "jsonl", "parquet", "npz", "CSR npz", "svmlight", "csv.gz", "csv.bz2", "csv.xz"),
     ),
+    "make_pair": (_make_pair, ("csv", "jsonl", "parquet")),
     "load_folder": (
         _load_folder,
         ("csv", "parquet", "npz", "CSR npz", "svmlight", "mat", "plain mat", "sparse mat", "plain sparse mat"),
@@ -238,6 +254,47 @@ MISLEADING: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     "an image": ("read_file", "csv", lambda: b"\x89PNG\r\n\x1a\n" + RandomState(0).bytes(500)),
     "a model file as a table": ("read_file", "npz", lambda: _npz(header=np.zeros(3, np.uint8), coef_=np.zeros((1, 1)))),
     "tar members that climb": ("load", "tar.gz", lambda: _climbing()),
+    "a parquet file of a long string, two thousand times": ("read_file", "parquet", lambda: _repeated()),
+    "a parquet file of odd types": ("adrem adapt", "parquet", lambda: _odd_types()),
+    "twenty thousand columns": ("make_pair", "csv", lambda: _many_columns(pl.DataFrame.write_csv)),
+    "twenty thousand keys": ("make_pair", "jsonl", lambda: _many_columns(pl.DataFrame.write_ndjson)),
+    "a key in each of two thousand lines": (
+        "read_file",
+        "jsonl",
+        lambda: b"\n".join(b'{"k%d":1}' % k for k in range(2000)),
+    ),
+    "column 10^8 of an svmlight file": ("read_file", "svmlight", lambda: b"1 100000000:1\n0 1:1\n" * 20),
+    "labels of bytes": ("read_file", "npz", lambda: _npz(x=_numbers()[0], y=_numbers()[1].astype("S9"))),
+    "labels of nothing": ("read_file", "npz", lambda: _npz(x=_numbers()[0], y=np.zeros(N_ROWS, "V4"))),
+    "labels of parts": ("read_file", "npz", lambda: _npz(x=_numbers()[0], y=np.zeros(N_ROWS, "i4,i4"))),
+    "codes for the terminal": (
+        "adrem adapt",
+        "csv",
+        lambda: _csv().replace(b"length", b"\x1b[2Jlength\x9b").decode("latin-1").encode(),
+    ),
+    "formulas": ("adrem adapt", "csv", lambda: _csv().replace(b"good", b"=cmd|'/c calc'!A1")),
+    "columns to keep that have the names of labels": (
+        "adrem adapt",
+        "toml",
+        lambda: GOOD["toml"]() + b'keep = ["label", "length"]\nid = "text"\n',
+    ),
+    "a name of 300 letters for the labels": (
+        "adrem adapt",
+        "toml",
+        lambda: GOOD["toml"]() + b'save = "' + b"x" * 300 + b'"\n',
+    ),
+    "a hundred thousand jobs": ("adrem adapt", "toml", lambda: GOOD["toml"]() + b"jobs = 100000\n"),
+    "a database with a view": ("the cache of results", "sqlite", lambda: _store_after("CREATE VIEW v AS SELECT 1")),
+    "a database with one more column": (
+        "the cache of results",
+        "sqlite",
+        lambda: _store_after("ALTER TABLE cells ADD COLUMN more TEXT"),
+    ),
+    "a database with a row of nothing": (
+        "the cache of results",
+        "sqlite",
+        lambda: _store_after("UPDATE cells SET result = NULL WHERE repetition = 1"),
+    ),
     "a database of another program": ("the cache of results", "sqlite", lambda: _other_database()),
     "a configuration of anything": ("adrem adapt", "toml", lambda: b'label = "x"\n__class__ = "os.system"\n'),
     "a configuration of tables": ("adrem adapt", "toml", lambda: b"[label]\nx = 1\n"),
@@ -256,6 +313,42 @@ def _lies() -> bytes:
 def _wide() -> bytes:
     names = ",".join(f"c{k}" for k in range(100_000))
     return f"{names}\n{','.join('1' for _ in range(100_000))}\n".encode()
+
+
+def _repeated() -> bytes:
+    """Two gigabytes in a file of some kilobytes."""
+    text = pl.repeat("x" * 10**6, 2000, eager=True)
+    return _written(pl.DataFrame({"a": text, "label": [0, 1] * 1000}).write_parquet)
+
+
+def _odd_types() -> bytes:
+    label = np.arange(N_ROWS) % 2
+    odd = {
+        "category": pl.Series(["a", "b"])[label].cast(pl.Categorical),
+        "choice": pl.Series(["a", "b"])[label].cast(pl.Enum(["a", "b"])),
+        "decimal": pl.Series(label).cast(pl.Decimal(10, 2)),
+        "day": pl.Series(label).cast(pl.Date),
+        "while": pl.Series(label).cast(pl.Duration),
+    }
+    return _written(_frame().with_columns(**odd).write_parquet)
+
+
+def _many_columns(write: Callable[[pl.DataFrame], str]) -> bytes:
+    """A table whose cost would show if it grew with the square of the columns."""
+    label = np.arange(N_ROWS) % 2
+    table = RandomState(0).standard_normal((N_ROWS, 20_000)).round(3)
+    names = [f"c{k}" for k in range(table.shape[1])]
+    return write(_frame().with_columns(pl.DataFrame(table, names)).with_columns(label=pl.Series(label))).encode()
+
+
+def _store_after(statement: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.sqlite"
+        path.write_bytes(_store())
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+        return path.read_bytes()
 
 
 def _climbing() -> bytes:

@@ -24,10 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from torture.mutators import mutated
-from torture.outcomes import ANSWERED, Row
-from torture.scale import usual_or
+from torture.outcomes import ANSWERED, Outcome, Row
+from torture.scale import is_quick
 
 SECONDS = {False: 10, True: 300}
+QUICK = 300  # inputs, the same ones each time
 PER_INPUT = 20.0  # seconds for one, on a busy machine
 MOST_MEMORY = 1_500_000_000  # bytes that all inputs together may add to the process
 STARTS = 240  # seconds more, for what has to be loaded and compiled
@@ -122,7 +123,7 @@ def seeds_of(target: str) -> list[bytes]:
     return [GOOD[form]() for form in forms] or [bytes(range(64)), np.arange(40.0).tobytes()]
 
 
-def fuzz(target: str, seconds: int, corpus: str) -> None:
+def fuzz(target: str, corpus: str, limits: list[str]) -> None:
     """The life of the fuzzer's process."""
     import atheris
 
@@ -149,19 +150,19 @@ def fuzz(target: str, seconds: int, corpus: str) -> None:
         return atheris.Mutate(content, most) if formed is None else formed[:most]
 
     os.chdir(folder)
-    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=4096", "-max_len=65536", corpus]
+    options = [*limits, "-timeout=60", "-rss_limit_mb=4096", "-max_len=65536", "-print_final_stats=1", corpus]
     atheris.Setup([sys.argv[0], *options], one, custom_mutator=change)
     atheris.Fuzz()
 
 
-def _outcome(target: str, seconds: int) -> tuple[int, str, int]:
-    """How many inputs were tried, what became of them, and the megabytes that the process took at most."""
+def _outcome(target: str, limits: list[str], seconds: int) -> tuple[int, Outcome]:
+    """How many inputs were tried, and what became of them."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         corpus.mkdir()
         for k, content in enumerate(seeds_of(target)):
             (corpus / f"seed{k}").write_bytes(content)
-        command = [sys.executable, "-m", "torture.fuzz", target, str(seconds), str(corpus)]
+        command = [sys.executable, "-m", "torture.fuzz", target, str(corpus), *limits]
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": "1",
@@ -174,12 +175,13 @@ def _outcome(target: str, seconds: int) -> tuple[int, str, int]:
         )  # fmt: skip
     runs = re.findall(r"Done (\d+) runs|#(\d+)\s", done.stderr)
     n_runs = int(next(number for number in runs[-1] if number)) if runs else 0
+    taken = slowest_of(done.stderr), peak_of(done.stderr)
     if done.returncode == 0 and n_runs:
-        return n_runs, ANSWERED, peak_of(done.stderr)
+        return n_runs, Outcome(ANSWERED, *taken)
     wrong = [
         line for line in done.stderr.splitlines() if re.match(r"\w*(Error|Exception|Exit|Panic)\w*:|==\d+==", line)
     ]
-    return n_runs, " ".join(wrong[:2]) or done.stderr[-300:], peak_of(done.stderr)
+    return n_runs, Outcome(" ".join(wrong[:2]) or done.stderr[-300:], *taken)
 
 
 def peak_of(said: str) -> int:
@@ -187,15 +189,24 @@ def peak_of(said: str) -> int:
     return max([0, *map(int, re.findall(r"rss: (\d+)Mb", said))])
 
 
+def slowest_of(said: str) -> float:
+    """The seconds that the fuzzer says its slowest input took."""
+    return max([0.0, *map(float, re.findall(r"slowest_unit_time_sec: *(\d+)", said))])
+
+
 def run(*, full: bool) -> list[Row]:
     if find_spec("atheris") is None:
         return [Row("fuzzing", "atheris", note="not installed: pip install 'adrem[torture]'")]
-    seconds = usual_or(SECONDS[full], 3)
+    seconds, limits = SECONDS[full], [f"-max_total_time={SECONDS[full]}"]
+    if is_quick():
+        limits = [f"-runs={QUICK}", "-seed=1"]
     with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(TARGETS, pool.map(lambda target: _outcome(target, seconds), TARGETS), strict=True))
+        found = dict(zip(TARGETS, pool.map(lambda target: _outcome(target, limits, seconds), TARGETS), strict=True))
+    note = f"{QUICK} inputs" if is_quick() else f"{seconds} seconds in all"
     table = []
-    for target, (n_runs, outcome, peak) in found.items():
-        row = Row("fuzzing", target, survived=n_runs, note=f"{seconds} seconds, {peak} MB at most")
+    for target, (n_runs, outcome) in found.items():
+        row = Row("fuzzing", target, survived=n_runs, note=note)
+        row.seconds, row.megabytes = outcome.seconds, round(outcome.megabytes)
         if outcome != ANSWERED:
             row.failed, row.failures = 1, [outcome]
         table.append(row)
@@ -203,4 +214,4 @@ def run(*, full: bool) -> list[Row]:
 
 
 if __name__ == "__main__":
-    fuzz(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    fuzz(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -18,10 +18,10 @@ from torture.outcomes import ANSWERED, REFUSED
 CLEAN = (ValueError, TypeError, OSError, MemoryError)
 # Where input is read. An error from elsewhere came after work had begun.
 DOORS = (
-    "algorithm/estimator", "baselines/base", "baselines/subspaces", "baselines/tca", "base/classifier", "base/entries",
-    "base/parameters", "base/reading", "base/validation", "machines/choice", "machines/gram", "machines/forecast",
-    "machines/host", "machines/precision", "model_selection/search", "preprocessing/scalers", "preprocessing/selection",
-    "preprocessing/transformer", "runtime/memory",
+    "algorithm/estimator", "base/classifier", "base/entries", "base/parameters", "base/reading", "base/validation",
+    "baselines/base", "baselines/spl", "baselines/subspaces", "baselines/tca", "machines/choice",
+    "machines/forecast", "machines/gram", "machines/host", "machines/precision", "model_selection/search",
+    "preprocessing/scalers", "preprocessing/selection", "preprocessing/transformer", "runtime/memory",
 )  # fmt: skip
 SHORTEST = 20  # letters of a message that could say anything
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from torture.outcomes import ANSWERED, REFUSED, Row
+from torture.outcomes import ANSWERED, REFUSED, Outcome, Row
 
 ROOT = Path(__file__).parents[1]
 MORE = 2_000_000_000  # bytes that a case may take, besides what the process with its data has
@@ -177,7 +177,7 @@ def attempt(case: Case) -> str:
     return ANSWERED
 
 
-def limited(case: Case, limit: int, place: int) -> str:
+def limited(case: Case, limit: int, place: int) -> Outcome:
     """What becomes of a case in a fork that may take so much more, as `place` of the process's pages counts it."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -189,10 +189,15 @@ def limited(case: Case, limit: int, place: int) -> str:
         signal.alarm(5 * SECONDS)  # a busy machine is no fault, and a process that hangs is one
         os.write(writer, attempt(case).encode()[:4000])
         os._exit(0)
+    begin = time.perf_counter()
     os.close(writer)
     with os.fdopen(reader) as stream:
         outcome = stream.read()
-    status = os.waitpid(child, 0)[1]
+    _, status, usage = os.wait4(child, 0)
+    return Outcome(_how_it_ended(outcome, status), time.perf_counter() - begin, usage.ru_maxrss / 1e3)
+
+
+def _how_it_ended(outcome: str, status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         late = number in (signal.SIGALRM, signal.SIGXCPU)
@@ -211,9 +216,8 @@ def main() -> None:
     # By turns the two limits that a process has: all that it maps, and what it maps for data.
     limits = ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5))
     for k, (what, name, case) in enumerate(all_cases()):
-        begin = time.perf_counter()
         outcome = limited(case, *limits[k % 2])
-        print(json.dumps([what, name, outcome, time.perf_counter() - begin]), flush=True)
+        print(json.dumps([what, name, outcome, outcome.seconds, outcome.megabytes]), flush=True)
 
 
 def run(*, full: bool) -> list[Row]:  # noqa: ARG001 - there is no longer form
@@ -229,8 +233,8 @@ def run(*, full: bool) -> list[Row]:  # noqa: ARG001 - there is no longer form
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     outcomes: dict[str, list[tuple[str, str]]] = {}
-    for what, name, outcome, _ in lines:
-        outcomes.setdefault(what, []).append((name, outcome))
+    for what, name, *outcome in lines:
+        outcomes.setdefault(what, []).append((name, Outcome(*outcome)))
     if done.returncode:
         outcomes.setdefault("all cases", []).append(("the process", f"ended with {done.returncode}"))
     note = f"each in a process limited to {MORE / 1e9:.0f} GB more and {SECONDS} s"

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
+from typing import Self
 
 ANSWERED, REFUSED, SURVIVED = "answered", "refused", "survived"
 PEERS = "peers"
@@ -14,12 +15,25 @@ BEGIN, END = "<!-- made by make torture -->\n\n", "\n\n<!-- end -->"
 GOOD = (ANSWERED, REFUSED, SURVIVED)
 
 
+class Outcome(str):
+    """What became of a case, with the seconds it took, and the megabytes that its process has had at most."""
+
+    seconds: float
+    megabytes: float
+
+    def __new__(cls, text: str, seconds: float = 0.0, megabytes: float = 0.0) -> Self:
+        outcome = super().__new__(cls, text)
+        outcome.seconds, outcome.megabytes = seconds, megabytes
+        return outcome
+
+
 @dataclass
 class Row:
-    """A group of cases: how many ended well, how many failed, and a note.
+    """A group of cases: how many ended well, how many failed, what the most demanding took, and a note.
 
     `answered`: with a correct answer. `refused`: with an error that says what to do. `survived`: a fault, with nothing
-    lost. Everything else is `failed`, and `failures` says what happened.
+    lost. Everything else is `failed`, and `failures` says what happened. `seconds` are those of the longest case,
+    `megabytes` the most that a process had; 0 where they were not measured.
     """
 
     chapter: str
@@ -28,6 +42,8 @@ class Row:
     refused: int = 0
     survived: int = 0
     failed: int = 0
+    seconds: float = 0.0
+    megabytes: int = 0
     note: str = ""
     failures: list[str] = field(default_factory=list)
 
@@ -47,7 +63,11 @@ class Row:
         counts = Counter(outcome for _, outcome in pairs)
         failures = [f"{case}: {outcome}" for case, outcome in pairs if outcome not in GOOD]
         good = {name: counts[name] for name in GOOD}
-        return cls(chapter, what, **good, failed=len(failures), note=note, failures=failures)
+        taken = [outcome for _, outcome in pairs if isinstance(outcome, Outcome)]
+        seconds = round(max([own.seconds for own in taken], default=0.0), 1)
+        megabytes = round(max([own.megabytes for own in taken], default=0.0))
+        return cls(chapter, what, **good, failed=len(failures), seconds=seconds, megabytes=megabytes, note=note,
+                   failures=failures)  # fmt: skip
 
 
 COLUMNS = tuple(column.name for column in fields(Row) if column.name != "failures")
@@ -67,7 +87,9 @@ def read_csv(text: str) -> list[Row]:
     table = []
     for line in csv.DictReader(io.StringIO(text)):
         answered, refused, survived, failed = (int(line[name]) for name in (*GOOD, "failed"))
-        table.append(Row(line["chapter"], line["what"], answered, refused, survived, failed, line["note"]))
+        seconds, megabytes = float(line["seconds"]), int(line["megabytes"])
+        counts = (answered, refused, survived, failed, seconds, megabytes)
+        table.append(Row(line["chapter"], line["what"], *counts, line["note"]))
     return table
 
 
@@ -88,7 +110,8 @@ def split_page(text: str) -> tuple[str, str, str]:
 def as_page(rows: Iterable[Row]) -> str:
     """Make the tables for docs/robustness.md: ours, then those of other libraries."""
     table = list(rows)
-    head = "| {} | tried | answered | refused | survived | failed | |\n|---|---|---|---|---|---|---|"
+    head = "| {} | tried | answered | refused | survived | failed | seconds | MB | |\n"
+    head += "|---|---|---|---|---|---|---|---|---|"
     ours = [head.format("what")]
     ours += [_page_line(f"{row.chapter}: {row.what}", row) for row in table if row.chapter != PEERS]
     theirs = [head.format("the same inputs")]
@@ -97,7 +120,7 @@ def as_page(rows: Iterable[Row]) -> str:
 
 
 def _page_line(what: str, row: Row) -> str:
-    counts = [str(getattr(row, name) or "") for name in (*GOOD, "failed")]
+    counts = [str(getattr(row, name) or "") for name in (*GOOD, "failed", "seconds", "megabytes")]
     return f"| {what} | {row.tried} | {' | '.join(counts)} | {row.note} |"
 
 
@@ -105,6 +128,7 @@ def as_lines(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of the table for the terminal."""
     for row in rows:
         counts = [f"{getattr(row, name)} {name}" for name in (*GOOD, "failed") if getattr(row, name)]
+        counts += [f"{row.seconds:g} s and {row.megabytes} MB at most"] if row.seconds else []
         note = f" ({row.note})" if row.note else ""
         yield f"{row.chapter:<12} {row.what}: {row.tried} tried, {', '.join(counts)}{note}"
         yield from (f"  ! {failure}" for failure in row.failures[:20])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from time import perf_counter
 from typing import Any
 
+from torture.outcomes import Outcome
 from torture.scale import part_of
 
 LIMIT = 60.0  # seconds for a case
@@ -75,17 +78,20 @@ def _answer(process: subprocess.Popen[bytes], limit: float) -> str:
         if not selector.select(limit):
             return f"hang of more than {limit:.0f} seconds"
     line = process.stdout.readline()
-    return str(json.loads(line)) if line else f"crash of the process, exit code {process.wait()}"
+    return Outcome(*json.loads(line)) if line else f"crash of the process, exit code {process.wait()}"
 
 
 def serve(outcome_of: Callable[[str], str]) -> None:
     """Answer each line of standard input, a case's name, with its outcome."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     sys.stdout = sys.stderr  # what a case prints is no answer
-    answers.write(json.dumps(READY) + "\n")
+    answers.write(json.dumps([READY]) + "\n")
     answers.flush()
     for line in sys.stdin:
-        answers.write(json.dumps(outcome_of(json.loads(line))) + "\n")
+        begin = perf_counter()
+        outcome = outcome_of(json.loads(line))
+        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        answers.write(json.dumps([outcome, perf_counter() - begin, megabytes]) + "\n")
         answers.flush()
 
 

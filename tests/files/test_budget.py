@@ -43,6 +43,16 @@ def test_wide_json_lines_are_read_as_narrow_ones(monkeypatch: pytest.MonkeyPatch
     expected = read_json_lines(content, "t.jsonl")
     monkeypatch.setattr("adrem.files.frames.MANY_KEYS", 0)
     assert read_json_lines(content, "t.jsonl").equals(expected)
+
+
+def test_json_lines_of_many_keys_each_are_bounded_while_they_are_read() -> None:
+    line = b"{" + b",".join(b'"k%d": %d' % (k, k) for k in range(2000)) + b"}\n"
+    late = line.replace(b'"k7"', b'"other"')
+    frame = read_json_lines(line * 40 + late, "t.jsonl")
+    assert frame.shape == (41, 2001)
+    assert (frame["k7"].null_count(), frame["other"].null_count(), frame["k1999"].sum()) == (1, 40, 41 * 1999)
+    with pytest.raises(FileTooLargeError, match=r"its 42 x 2000 cells take 1 MB"):
+        read_json_lines(line * 41, "t.jsonl", Budget(5e5))
     with pytest.raises(DamagedDataError, match=r"line 2 is no object"):
         read_json_lines(b'{"a": 1}\n[2]\n', "t.jsonl")
 

@@ -5,6 +5,7 @@ A member depends on its seed alone, not on where it is trained or in which group
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,10 +84,15 @@ class Ensemble:
         n_jobs = self.task.machine.jobs(effective_n_jobs(n_jobs))
         if n_jobs == 1:  # joblib would keep the machine, and the memory of a GPU, for a while
             return [self.train(group, ticker) for group in self._groups(seeds, 1)]
-        runs: list[list[Member]] = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self.train)(group, ticker) for group in self._groups(seeds, n_jobs)
-        )
-        return runs
+        with ThreadPoolExecutor(n_jobs) as pool:
+            calls = [pool.submit(self.train, group, ticker) for group in self._groups(seeds, n_jobs)]
+            try:
+                return [call.result() for call in calls]
+            except BaseException:
+                # The end of the context waits for all threads: Python can't exit while one of them is in compiled code.
+                ticker.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def _in_processes(self, backend: Any, seeds: Seeds, n_jobs: int | None, ticker: Ticker) -> list[list[Member]]:
         n_jobs = effective_n_jobs(n_jobs)

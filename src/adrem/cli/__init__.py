@@ -6,7 +6,7 @@ import os
 import sys
 from importlib.util import find_spec
 
-from adrem.cli.interrupt import stop
+from adrem.cli.interrupt import listening, stop
 
 __all__ = ["main"]
 
@@ -34,9 +34,10 @@ def main() -> None:
         sys.stderr.write(f"adrem: the command line needs {' and '.join(missing)}: pip install 'adrem[cli]'\n")
         raise SystemExit(1)
     try:
-        from adrem.cli.app import run
+        with listening():
+            from adrem.cli.app import run
 
-        run()
+            run()
     except KeyboardInterrupt:
         stop()
 

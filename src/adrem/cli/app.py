@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from adrem.cli import adapt, bench, datasets, demo, networks, predict
-from adrem.cli.interrupt import stop
+from adrem.cli.interrupt import stop, was_pressed
 from adrem.cli.parameters import error_with_options, parameters_as_options
 from adrem.cli.shared import tell
 from adrem.exceptions import AdremError
@@ -82,6 +82,8 @@ def run() -> None:
     try:
         app(arguments, prog_name="adrem")
     except Exception as error:  # no traceback without --debug
+        if was_pressed():
+            stop()
         if "--debug" in sys.argv:
             raise
         _fail(_line_of(error), 1)

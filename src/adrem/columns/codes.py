@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.columns.blocks import plain_blocks
 from adrem.columns.values import as_numbers, as_strings, plain_numbers
 
 if TYPE_CHECKING:
@@ -34,8 +35,20 @@ def find_codes(
         return {}
     if wanted is not None:
         return {name: list(wanted) for name in names}
-    found = _codes_in_numbers({name: _numbers_of([source[name], target[name]]) for name in names})
+    without = _without_candidates(source, target, names)
+    numbers = {name: _numbers_of([source[name], target[name]]) for name in names if name not in without}
+    found = _codes_in_numbers(numbers)
     return {name: [f"{code:g}" for code in codes] for name, codes in found.items() if codes}
+
+
+def _without_candidates(source: DataFrame, target: DataFrame, names: Collection[str]) -> set[str]:
+    """Return the columns of plain numbers in which no number may be a code."""
+    found: set[str] = set()
+    for block in plain_blocks(source, target, [*names]):
+        may_be = np.asarray((block.both == np.round(block.both)).any(axis=1))  # codes are whole numbers
+        may_be[may_be] = np.isin(block.both[may_be], CODES).any(axis=1)
+        found |= {*block.named(~may_be)}
+    return found
 
 
 def _codes_in_numbers(numbers: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:

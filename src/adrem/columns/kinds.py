@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.columns.blocks import sure_numbers
 from adrem.columns.names import describe_columns
 from adrem.columns.values import as_days, as_numbers, as_strings, date_format, plain_numbers
 from adrem.exceptions import InvalidDataError, ParameterError
@@ -71,9 +72,10 @@ class Wishes:
     def check(self, shared: list[str]) -> None:
         """Raise an error for a column that is not in both tables, or has two kinds."""
         seen: set[str] = set()
+        known = {*shared}
         for parameter, names in (("text", self.text), ("numeric", self.numeric), ("categorical", self.categorical)):
             for name in names:
-                if name not in shared:
+                if name not in known:
                     described = describe_columns(shared, name, "Columns of both")
                     raise ParameterError(f"Column {name!r} is not in both files. {described}", parameter)
                 if name in seen:
@@ -118,17 +120,21 @@ class Columns:
 def infer_kinds(source: DataFrame, target: DataFrame, wishes: Wishes | None = None) -> Columns:
     """Decide the kind of each shared column; those that were named are what they were named."""
     wishes = wishes or Wishes()
-    theirs = {*target.columns}
+    theirs, left_out = {*target.columns}, {*wishes.left_out}
     shared = [name for name in source.columns if name in theirs]
     wishes.check(shared)
     kinds = wishes.kinds
-    columns = [
-        _as_requested(source[name], target[name], kinds[name])
-        if name in kinds
-        else _kind_of(source[name], target[name])
-        for name in shared
-        if name not in wishes.left_out
-    ]
+    used = [name for name in shared if name not in left_out]
+    sure = sure_numbers(source, target, [name for name in used if name not in kinds], MOST, FEW)
+
+    def column(name: str) -> Column:
+        if name in sure:
+            return Column(name, "number", "numbers")
+        if name in kinds:
+            return _as_requested(source[name], target[name], kinds[name])
+        return _kind_of(source[name], target[name])
+
+    columns = [column(name) for name in used]
     check_learnt(columns, source, target)
     return Columns(columns, _only(source, target, wishes.left_out), _only(target, source, wishes.left_out))
 

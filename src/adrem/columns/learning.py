@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adrem.columns.blocks import plain_blocks
 from adrem.columns.intervals import learn_edges
 from adrem.columns.kinds import Column, Columns, common_values
 from adrem.columns.recipe import ABSENT, OTHER, WEIGHT_BESIDE_TEXT, ColumnFindings, Recipe, floats_of, strings_of
@@ -95,14 +96,16 @@ def _joined(recipe: Recipe, frames: tuple[DataFrame, DataFrame]) -> DataFrame:
             return pl.Series(name, floats_of(frame, name, recipe.dates), nan_to_null=True)
         return as_strings(frame[name])
 
-    return pl.concat([pl.DataFrame([column(frame, name) for name in recipe.columns]) for frame in frames])
+    names = recipe.columns
+    return pl.concat([pl.DataFrame([column(frame, name) for name in names]) for frame in frames])
 
 
 def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, tuple[float, float]]:
     """Return the columns whose missing values tell the domains apart, with their shares in both."""
     found = {}
+    alike = _missing_alike(columns, frames)
     for column in columns:
-        if column.kind in ("text", "image"):
+        if column.kind in ("text", "image") or column.name in alike:
             continue
         read = column.numbers if column.kind == "number" else as_strings
         shares = [read(frame[column.name]).null_count() / max(1, frame.height) for frame in frames]
@@ -114,12 +117,34 @@ def _unmarked(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dic
     return found
 
 
+def _missing_alike(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> set[str]:
+    """Return the columns of plain numbers of which about the same share is missing in both tables."""
+    found: set[str] = set()
+    for block in plain_blocks(*frames, [column.name for column in columns if column.kind == "number"]):
+        shares = [np.isnan(own).mean(axis=1) for own in (block.source, block.target)]
+        found |= {*block.named(np.abs(shares[0] - shares[1]) < RATE_GAP)}
+    return found
+
+
+def _medians(names: list[str], frames: tuple[DataFrame, DataFrame]) -> dict[str, float]:
+    """Return the medians of the columns of plain numbers of which none is missing."""
+    found: dict[str, float] = {}
+    for block in plain_blocks(*frames, names):
+        whole = np.asarray(~np.isnan(block.both).any(axis=1))
+        found |= zip(block.named(whole), np.median(block.both[whole], axis=1).tolist(), strict=True)
+    return found
+
+
 def _learn_numbers(
     names: list[str], frames: tuple[DataFrame, DataFrame], dates: Mapping[str, str], unmarked: Collection[str]
 ) -> tuple[dict[str, float], list[str]]:
     """Return the median of each column, and the columns with missing values that are marked."""
     numbers, indicated = {}, []
+    whole = _medians(names, frames)
     for name in names:
+        if name in whole and name not in dates:
+            numbers[name] = whole[name]
+            continue
         given = np.concatenate([floats_of(frame, name, dates) for frame in frames])
         known = given[np.isfinite(given)]
         if np.abs(known).max(initial=0.0) > LARGEST_NUMBER:

@@ -21,7 +21,7 @@ from adrem.columns.photos import CLASS
 from adrem.columns.reading import FileTable
 from adrem.columns.recipe import MAX_DENSE, Recipe
 from adrem.columns.suspects import leave_out_suspects
-from adrem.columns.values import MISSING, missing_words, with_numbers, without_codes
+from adrem.columns.values import MISSING, missing_words_of, with_numbers, without_codes
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.files.labelled_rows import Table
 from adrem.files.svmlight import align_columns
@@ -268,7 +268,7 @@ def _pair_of_columns(
         target, other, label, target_label
     )
     plain = [name for name in recipe.columns if name not in {*recipe.terms, *recipe.encoders}]
-    words = {name: missing_words([frame[name], other[name]]) for name in plain}
+    words = missing_words_of((frame, other), read, plain)
     notes += describe(columns, recipe, findings, (source, target), codes if missing is None else {}, words)
     sources = None if source.sources is None else source.sources[places]
     return Pair(X_source, y, X_target, truth, recipe, recipe.scales, notes, (frame, other), places, sources)
@@ -359,10 +359,11 @@ def select(table: FileTable, names: Collection[str], parameter: str) -> DataFram
         if names:
             raise ParameterError(f"{table.name} has rows of numbers, and no named columns.", parameter)
         return pl.DataFrame()
-    missing = [column for column in names if column not in frame.columns]
+    known = {*frame.columns}
+    missing = [column for column in names if column not in known]
     if missing:
         raise ParameterError(
             with_header_hint(f"{table.name} has no column {missing[0]!r}.", frame.columns, missing[0], table.separator),
             parameter,
         )
-    return frame.select(list(dict.fromkeys(names)))
+    return pl.DataFrame([frame[name] for name in dict.fromkeys(names)])

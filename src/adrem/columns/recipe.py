@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -212,7 +212,7 @@ class Recipe:
         sparse = [self._intervals(frame), self._categories(frame, findings), *texts]
         if self.is_dense:
             return np.hstack([dense, *(block.toarray() for block in sparse)])
-        return sp.csr_array(sp.hstack([sp.csr_array(dense), *sparse], format="csr"))
+        return _side_by_side([as_sparse(dense), *sparse])
 
     def scaled(self, rows: Matrix) -> Matrix:
         """Centre and divide by the scales."""
@@ -223,22 +223,22 @@ class Recipe:
             centres[: len(self.centres)] = self.centres
             return np.asarray((rows - centres) / self.scales)
         dense = np.asarray(rows[:, : len(self.centres)].toarray() - self.centres)
-        return sp.csr_array(
-            sp.hstack([sp.csr_array(dense), rows[:, len(self.centres) :]], format="csr") / self.scales[None, :]
-        )
+        centred = _side_by_side([as_sparse(dense), rows[:, len(self.centres) :]])
+        data = centred.data * (1.0 / self.scales)[centred.indices]
+        scaled = sp.csr_array((data, centred.indices, centred.indptr), shape=centred.shape)
+        scaled.sort_indices()
+        return scaled
 
     def _numbers(self, frame: DataFrame, findings: ColumnFindings) -> list[NDArray[np.float64]]:
         """Return the columns of numbers and their indicators, each as a block."""
-        columns, indicators = [np.zeros((frame.height, 0))], []
-        for name, centre in self.numbers.items():
-            values = floats_of(frame, name, self.dates)
-            holes = ~np.isfinite(values)
-            if holes.any() and name in frame.columns:
-                findings.filled[name] = int(holes.sum())
-            columns.append(np.where(holes, centre, values)[:, None])
-            if name in self.indicated:
-                indicators.append(holes.astype(np.float64)[:, None])
-        return columns + indicators
+        values = all_floats_of(frame, [*self.numbers], self.dates)
+        holes = np.isnan(values)
+        given, indicated = {*frame.columns}, {*self.indicated}
+        for name, count in zip(self.numbers, holes.sum(axis=0).tolist(), strict=True):
+            if count and name in given:
+                findings.filled[name] = count
+        marked = [k for k, name in enumerate(self.numbers) if name in indicated]
+        return [np.where(holes, [*self.numbers.values()], values), holes[:, marked].astype(np.float64)]
 
     def _intervals(self, frame: DataFrame) -> sp.csr_array:
         blocks = [sp.csr_array((frame.height, 0))]
@@ -313,10 +313,32 @@ def _encoders_from(parts: dict[str, dict[str, Any]]) -> dict[str, Encoder]:
     return {str(name): encoder_from_dict(own) for name, own in parts.items()}
 
 
+def as_sparse(dense: NDArray[np.float64]) -> sp.csr_array:
+    """Return a table as CSR rows; scipy's own way takes the table apart into three lists first."""
+    is_given, kind = dense != 0, np.int32 if dense.size < np.iinfo(np.int32).max else np.int64
+    starts = np.concatenate([[0], np.cumsum(is_given.sum(axis=1))]).astype(kind)
+    places = np.broadcast_to(np.arange(dense.shape[1], dtype=kind), dense.shape)[is_given]
+    return sp.csr_array((dense[is_given], places, starts), shape=dense.shape)
+
+
+def _side_by_side(blocks: list[sp.csr_array]) -> sp.csr_array:
+    """Return CSR rows side by side."""
+    wide = [block for block in blocks if block.shape[1]]
+    return wide[0] if len(wide) == 1 else sp.csr_array(sp.hstack(wide or blocks[:1], format="csr"))
+
+
 def _one_hot(places: NDArray[np.int64], n_places: int) -> sp.csr_array:
     """Return a one at each place, and only zeros for negative places."""
     rows = np.flatnonzero(places >= 0)
     return sp.csr_array((np.ones(len(rows)), (rows, places[rows])), shape=(len(places), n_places))
+
+
+def all_floats_of(frame: DataFrame, names: Sequence[str], dates: Mapping[str, str]) -> NDArray[np.float64]:
+    """Return columns as numbers side by side, as `floats_of` does."""
+    values = np.empty((frame.height, len(names)), order="F")
+    for k, name in enumerate(names):
+        values[:, k] = floats_of(frame, name, dates)
+    return values
 
 
 def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[np.float64]:
@@ -334,4 +356,5 @@ def floats_of(frame: DataFrame, name: str, dates: Mapping[str, str]) -> NDArray[
 
 def strings_of(frame: DataFrame, name: str) -> list[str | None]:
     """Return a column as strings, None for missing ones."""
-    return as_strings(frame[name]).to_list() if name in frame.columns else [None] * frame.height
+    series = frame.get_column(name, default=None)
+    return [None] * frame.height if series is None else as_strings(series).to_list()

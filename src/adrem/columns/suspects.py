@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.columns.blocks import plain_blocks
+from adrem.columns.harmless import are_filled, are_mixed, keep_the_label, share_values
 from adrem.columns.kinds import Column, Columns
 from adrem.columns.leaks import confirmed
 from adrem.columns.values import as_strings, plain_numbers
@@ -46,14 +48,15 @@ def leave_out_suspects(
     kept: Collection[str],
 ) -> Columns:
     """Leave columns out that would mislead a classifier, unless they are in `kept`; the reasons name the two files."""
-    learnt = [column for column in columns.shared if column.is_learnt]
-    values = _values_of(learnt, (source, target))
+    learnt, frames = [column for column in columns.shared if column.is_learnt], (source, target)
+    labels = np.unique(y.astype(str), return_inverse=True)[1]
+    harmless = _harmless(learnt, frames, labels)
     reasons: dict[str, str] = {}
     apart: dict[str, str] = {}
     for column in learnt:
-        if column.name not in kept and column.name in values:
-            _judge(column, values[column.name], y, names, reasons, apart)
-    doubts = _doubts(_with_reason(reasons, GIVES_AWAY), values, y, kept)
+        if column.name not in kept and column.name not in harmless and _has_values(column):
+            _judge(column, _values_of(column, frames), labels, names, reasons, apart)
+    doubts = _doubts(_with_reason(reasons, GIVES_AWAY), learnt, frames, y, kept)
     reasons = {name: reason for name, reason in reasons.items() if name not in doubts}
     if len(apart) <= max(1.0, FEW_OF_ALL * len(learnt)):
         reasons, apart = reasons | apart, {}
@@ -62,22 +65,43 @@ def leave_out_suspects(
     return replace(columns, shared=[_changed(column, reasons, doubts | apart) for column in columns.shared])
 
 
+def _harmless(columns: list[Column], frames: tuple[DataFrame, DataFrame], labels: NDArray[np.intp]) -> set[str]:
+    """Return the columns of plain numbers of which `_judge` finds nothing for certain; it looks at the others."""
+    found: set[str] = set()
+    for block in plain_blocks(*frames, [own.name for own in columns if own.kind == "number" and not own.dates]):
+        kept, n_values = keep_the_label(block.source, labels, given_away=GIVEN_AWAY, rows_per_value=ROWS_PER_VALUE)
+        many = n_values * ROWS_PER_VALUE > sum(frame.height for frame in frames)
+        alike = are_mixed(block, APART) & (many | share_values(block, APART))
+        found |= {*block.named(kept & alike & are_filled(block, EMPTY))}
+    return found
+
+
 def _doubts(
-    leaks: list[str], values: dict[str, list[NDArray[Any]]], y: NDArray[Any], kept: Collection[str]
+    leaks: list[str],
+    columns: list[Column],
+    frames: tuple[DataFrame, DataFrame],
+    y: NDArray[Any],
+    kept: Collection[str],
 ) -> dict[str, str]:
     """Return what is said of columns that give the label away and are used: those in `kept`, and those confirmed."""
-    asked = [name for name, own in values.items() if name in kept and _gives_away(own[0], y)]
-    sure = confirmed([*leaks, *asked], values, y)
+    labels = np.unique(y.astype(str), return_inverse=True)[1]
+    with_values = [column for column in columns if _has_values(column)]
+    wanted = [column for column in with_values if column.name in kept]
+    asked = [column.name for column in wanted if _gives_away(_values_of(column, frames)[0], labels)]
+    if not leaks and not asked:
+        return {}
+    sure = confirmed([*leaks, *asked], {own.name: _values_of(own, frames) for own in with_values}, y)
     return dict.fromkeys(asked, NOT_CONFIRMED) | dict.fromkeys(sure, CONFIRMED)
 
 
-def _values_of(columns: list[Column], frames: tuple[DataFrame, DataFrame]) -> dict[str, list[NDArray[Any]]]:
-    """Return the values of the columns in both tables; columns of text and of images have none."""
-    return {
-        column.name: [_values(column, frame[column.name]) for frame in frames]
-        for column in columns
-        if column.kind not in ("text", "image")
-    }
+def _has_values(column: Column) -> bool:
+    """Return whether a column is judged by its values: those of text and of images are not."""
+    return column.kind not in ("text", "image")
+
+
+def _values_of(column: Column, frames: tuple[DataFrame, DataFrame]) -> list[NDArray[Any]]:
+    """Return the values of a column in both tables."""
+    return [_values(column, frame[column.name]) for frame in frames]
 
 
 def _with_reason(reasons: dict[str, str], reason: str) -> list[str]:
@@ -87,13 +111,13 @@ def _with_reason(reasons: dict[str, str], reason: str) -> list[str]:
 def _judge(
     column: Column,
     pair: list[NDArray[Any]],
-    y: NDArray[Any],
+    labels: NDArray[np.intp],
     names: tuple[str, str],
     reasons: dict[str, str],
     apart: dict[str, str],
 ) -> None:
     """Add the reason to leave a column out, or how it tells the domains apart."""
-    reason = _gives_away(pair[0], y) or _is_empty(pair, names)
+    reason = _gives_away(pair[0], labels) or _is_empty(pair, names)
     difference = "" if reason else _tells_apart(pair, names)
     if reason or (difference and column.kind == "category"):
         reasons[column.name] = reason or difference
@@ -167,10 +191,10 @@ def _most_common(known: NDArray[Any], shares: NDArray[np.float64]) -> str:
     return ", ".join(map(repr, listed)) + more
 
 
-def _gives_away(values: NDArray[Any], y: NDArray[Any]) -> str:
-    """Return how a column gives the label away, "" if it does not."""
+def _gives_away(values: NDArray[Any], y: NDArray[np.intp]) -> str:
+    """Return how a column gives the label away, as numbers from 0 up; "" if it does not."""
     filled = _filled(values)
-    values, labels = values[filled], np.unique(y[filled].astype(str), return_inverse=True)[1]
+    values, labels = values[filled], np.unique(y[filled], return_inverse=True)[1]
     if len(values) < MIN_LABELLED:
         return ""
     counts = np.bincount(labels)

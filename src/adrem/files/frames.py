@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from adrem.exceptions import DamagedDataError, InvalidDataError
@@ -81,8 +82,11 @@ def read_json_lines(content: bytes, name: str, budget: Budget | None = None) -> 
     polars = whole_polars()
 
     def read() -> Any:
-        n_keys = len({own[1] for own in STRING.finditer(content) if own[2]})
-        (budget or Budget()).draw_cells(_n_lines(content), n_keys)
+        left = budget or Budget()
+        if _n_keys(content.lstrip().split(b"\n", 1)[0]) > MANY_KEYS:
+            return _read_wide(content, polars, left)
+        n_keys = _n_keys(content)
+        left.draw_cells(_n_lines(content), n_keys)
         if n_keys > MANY_KEYS:
             return _read_wide(content, polars)
         return polars.read_ndjson(io.BytesIO(content), infer_schema_length=None)
@@ -90,20 +94,38 @@ def read_json_lines(content: bytes, name: str, budget: Budget | None = None) -> 
     return _located(name, "JSON lines", read, partial(_line_without_object, content))
 
 
-def _read_wide(content: bytes, polars: Any) -> Any:
-    """Read JSON lines with many keys: the time that polars takes grows with the square of their number."""
-    columns: dict[str, list[Any]] = {}
-    n_rows = 0
+def _n_keys(content: bytes) -> int:
+    """Return how many different keys JSON texts have."""
+    return len({own[1] for own in STRING.finditer(content) if own[2]})
+
+
+def _read_wide(content: bytes, polars: Any, budget: Budget | None = None) -> Any:
+    """Read JSON lines with many keys: the time that polars takes grows with the square of their number.
+
+    The cells of a key are drawn from the budget when it appears, if they have not been drawn before.
+    """
+    names: list[str] = []
+    rows: list[list[Any]] = []
+    n_lines, n_drawn = _n_lines(content), 0
     for line in content.splitlines():
         if not line.strip():
             continue
-        for key, value in json.loads(line).items():
-            own = columns.setdefault(key, [])
-            own += [None] * (n_rows - len(own))
-            own.append(value)
-        n_rows += 1
-    full = {key: [*own, *[None] * (n_rows - len(own))] for key, own in columns.items()}
-    return polars.DataFrame([polars.Series(key, own, strict=False) for key, own in full.items()])
+        own = json.loads(line)
+        if [*own] != names:
+            names += _new_names(names, own)
+            if budget is not None:
+                budget.draw_cells(n_lines, len(names) - n_drawn)
+                n_drawn = len(names)
+            own = {name: own.get(name) for name in names}
+        rows.append([*own.values()])
+    columns = zip(names, zip_longest(*rows), strict=True)  # early rows have not all keys
+    return polars.DataFrame([polars.Series(name, values, strict=False) for name, values in columns])
+
+
+def _new_names(names: list[str], row: dict[str, Any]) -> list[str]:
+    """Return the keys of a row that are no names yet."""
+    known = {*names}
+    return [name for name in row if name not in known]
 
 
 def _n_lines(content: bytes) -> int:
