@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.fitting import Fit
 from adrem.algorithm.recorder import Member
+from adrem.algorithm.unknown import RejectsUnknown
+from adrem.base.known import classes_of_source
 from adrem.base.validation import Domains
 from adrem.runtime.text import some_names
 
@@ -19,21 +21,28 @@ OPTIONAL = (
 )  # fmt: skip
 
 
-class MissingClasses:
+class MissingClasses(RejectsUnknown):
     """What an estimator tells of classes that seem to be missing from the target."""
 
-    classes_: NDArray[Any]
+    class_prior_: NDArray[np.float64]
 
     @property
     def missing_classes_(self) -> dict[Any, str]:
         """The classes that seem to be missing from the target, and why."""
         reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
         labels = self.classes_.tolist()
-        return {labels[c]: reason for c, reason in reasons.items()}
+        return {labels[c]: reason for c, reason in reasons.items() if c not in self.never_given}
+
+    @property
+    def shares_of_source(self) -> NDArray[np.float64]:
+        """The class shares that were used, of the classes of the source."""
+        return self.class_prior_[: len(classes_of_source(self))]
 
     def findings(self) -> list[str]:
+        """Return lines on missing classes and unknown rows."""
         found = some_names([*self.missing_classes_])
-        return [f"missing from the target, so that no row has the label: {found}"] if found else []
+        missing = [f"missing from the target, so that no row has the label: {found}"] if found else []
+        return [*missing, *self.tell_unknown()]
 
 
 def clear_optional(model: Any) -> None:

@@ -40,17 +40,23 @@ def estimate_shares(held_out: Array, of_target: Array, domains: Domains) -> Arra
     return with_floor(most_likely(posteriors, base))
 
 
+def linear_view(domains: Domains, head: dict[str, Any]) -> tuple[LinearHead, Domains]:
+    """Return the linear classifier that finds missing classes and unknown rows, and the rows as it sees them."""
+    viewed = views.scaled(domains.X_source, domains.X_target)
+    is_text = sp.issparse(viewed.source)
+    C = "cv" if is_text else 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
+    seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
+    return LinearHead("hinge", C, fit_intercept=not is_text, **head), seen
+
+
 def find_present(
     domains: Domains, head: dict[str, Any], seed: np.random.SeedSequence, protected: NDArray[np.bool_]
 ) -> Found:
     """Estimate the shares and find missing classes as `AdREM(class_prior="estimate")` does."""
     fold_seed, own_seed = seed.spawn(2)
-    viewed = views.scaled(domains.X_source, domains.X_target)
-    is_text = sp.issparse(viewed.source)
-    C = "cv" if is_text else 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
-    linear = LinearHead("hinge", C, fit_intercept=not is_text, **head)
+    linear, seen = linear_view(domains, head)
     settings = FitSettings(linear, EMOptions(), n_estimators=1, class_prior="estimate")
-    task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
+    task = settings.begin(seen, fold_seed)
     with task.machine.guard():
         found = settings.estimate_prior(task, own_seed, protected)
     return found._replace(estimate=estimate_with_known(found.estimate, domains))

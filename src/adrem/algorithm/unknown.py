@@ -1,0 +1,261 @@
+"""Beyond the paper: target rows that belong to no class of the source.
+
+They are found before the fit, by a classifier with one class more than the source has:
+
+1. Rows on which the classifier of the source scores no class highly are labelled as unknown at first. The threshold is
+   that of Otsu (1979), which divides the highest scores into two groups that differ most.
+2. Ad-REM starts from these labels, and draws unknown rows in proportion to their number. A row stays unknown only if it
+   is more like the others than like a class. Before, a run that draws them half as often tests whether there are any:
+   hard rows of the classes leave them then.
+
+The rows that are found stand beside the source with the additional class, as rows with known labels do, and are left
+out of the draws. So every classifier learns the class, and new rows can get its label too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.algorithm.doubts import upper_bound
+from adrem.algorithm.sampling import draw_balanced
+from adrem.algorithm.task import Task
+from adrem.base.known import mean_weight, move_beside
+from adrem.base.reading import UNKNOWN
+from adrem.base.scoring import by_class
+from adrem.base.validation import Domains
+from adrem.exceptions import InvalidDataError, ParameterError
+from adrem.runtime.seeds import as_integer
+from adrem.runtime.text import some_names
+
+if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
+    from adrem.machines.linear import LinearHead
+
+Labels = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+N_RUNS, N_ITER = 3, 10
+# Which part of the rows that were labelled as unknown at first must stay if the class is drawn half as often. Chosen on
+# Office-Caltech with ResNet-50 features.
+LEAST_KEPT = 0.5
+# Fewer target rows can't be divided into two groups, and fewer rows of the class can't be divided into folds.
+LEAST_TARGET, LEAST_FOUND = 10, 3
+# The weight of a row of the additional class where no row is unknown, relative to a row of the source.
+NO_WEIGHT = 1e-6
+UNKNOWN_ATTRIBUTES = ("unknown_share_", "unknown_interval_")
+NONE_FOUND = "no target rows of other classes were found"
+
+
+class Unknown(NamedTuple):
+    """Which target rows seem to belong to no class of the source, and their share with bounds.
+
+    If there are none, `rows` are some of the lowest scores, and the share is zero.
+    """
+
+    rows: Mask
+    share: float
+    low: float
+    high: float
+
+    @property
+    def is_found(self) -> bool:
+        """Whether there are such rows."""
+        return self.share > 0
+
+
+@dataclass(frozen=True)
+class Course:
+    """How often the additional class is drawn: so many times its current share, from all rows at once or from few."""
+
+    part: float
+    at_once: bool = False
+
+
+USUAL, DRAWN_LESS, DRAWN_EARLY = Course(1.0), Course(0.5, at_once=True), Course(1.0, at_once=True)
+
+
+def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequence) -> Unknown:
+    """Find the target rows that seem to belong to no class of the source."""
+    fold_seed, *seeds = seed.spawn(1 + 3)
+    first = _first_labels(head, domains, as_integer(fold_seed))
+    n_start = np.count_nonzero(first.labels == len(domains.classes))
+    extended = domains._replace(classes=np.arange(len(domains.classes) + 1), has_unknown=True)
+    training = replace(head, C=first.C).begin(extended, as_integer(fold_seed))
+    search = Search(Task(training, np.zeros(len(extended.classes))), first.labels)
+    with training.machine.guard():
+        least = search.run(DRAWN_LESS, seeds[0])
+        if least.sum() < max(LEAST_KEPT * n_start, LEAST_FOUND):
+            return Unknown(first.lowest, 0.0, 0.0, _highest_share(least))
+        rows, most = search.run(USUAL, seeds[1]), search.run(DRAWN_EARLY, seeds[2])
+    if rows.sum() < LEAST_FOUND:
+        rows = least
+    shares = [float(own.mean()) for own in (least, rows, most)]
+    return Unknown(rows, shares[1], min(shares), _highest_share(max((rows, most), key=np.count_nonzero)))
+
+
+def _highest_share(rows: Mask) -> float:
+    return upper_bound(int(rows.sum()), len(rows))
+
+
+class First(NamedTuple):
+    """Labels of the target by the classifier of the source, some rows of low scores, and the C of this classifier."""
+
+    labels: Labels
+    lowest: Mask
+    C: float
+
+
+def _first_labels(head: LinearHead, domains: Domains, seed: int) -> First:
+    """Label the target by the classifier of the source, rows with low scores as unknown."""
+    source = head.begin(domains, seed)
+    with source.machine.guard():
+        scores = by_class(source.machine.on_host(source.machine.scores(source.train_source())[0]))[source.n_source :]
+    highest = scores.max(axis=1)
+    labels = np.where(highest <= threshold(highest), len(domains.classes), scores.argmax(axis=1))
+    lowest = np.isin(np.arange(len(highest)), np.argsort(highest, kind="stable")[:LEAST_FOUND])
+    return First(labels, lowest, source.C)
+
+
+def threshold(values: NDArray[np.float64]) -> float:
+    """Return the value up to which one of two groups reaches that differ most (Otsu 1979)."""
+    ordered = np.sort(values)
+    n = np.arange(1, len(ordered))
+    sums = np.cumsum(ordered)
+    difference = sums[:-1] / n - (sums[-1] - sums[:-1]) / (len(ordered) - n)
+    return float(ordered[np.argmax(n * (len(ordered) - n) * difference**2)])
+
+
+class Search:
+    """Runs of Ad-REM with an additional class, of which the source has no row."""
+
+    def __init__(self, task: Task, start: Labels) -> None:
+        self._task = task
+        self._start = start
+        self._last = len(task.prior) - 1
+
+    def run(self, course: Course, seed: np.random.SeedSequence) -> Mask:
+        """Return the target rows that most members label with the additional class."""
+        rngs = [np.random.default_rng(own) for own in seed.spawn(N_RUNS)]
+        labels, solution = np.tile(self._start, (N_RUNS, 1)), None
+        for k in range(1, N_ITER + 1):
+            fraction = 1.0 if course.at_once else k / N_ITER
+            counts = [self._draw(own, course.part, fraction, rng) for own, rng in zip(labels, rngs, strict=True)]
+            solution = self._task.train(labels, np.stack(counts), solution, seed=k)
+            labels = self._task.observe(solution).labels
+        return np.asarray((labels == self._last).mean(axis=0) > 0.5)
+
+    def _draw(self, labels: Labels, part: float, fraction: float, rng: np.random.Generator) -> NDArray[np.float64]:
+        share = part * float(np.mean(labels == self._last))
+        prior = np.append(np.full(self._last, (1.0 - share) / self._last), share)
+        return draw_balanced(labels, fraction * len(labels), prior, rng)
+
+
+def set_apart(domains: Domains, label: Any, found: Unknown) -> Domains:
+    """Return domains with one class more, in which the unknown rows stand beside the source."""
+    n_classes, before = len(domains.classes), len(domains.labels)
+    moved = move_beside(domains, np.where(found.rows, n_classes, UNKNOWN))
+    weights = moved.weights.copy()
+    weights[before:] = mean_weight(domains) * (1.0 if found.is_found else NO_WEIGHT)
+    return moved._replace(weights=weights, classes=with_label(domains.classes, label), has_unknown=True)
+
+
+def without_unknown(domains: Domains) -> Domains:
+    """Return the domains without the additional class and its rows."""
+    if not domains.has_unknown:
+        return domains
+    n_classes = domains.n_of_source
+    own = domains.labels < n_classes
+    return domains._replace(
+        X_source=domains.X_source[own],
+        labels=domains.labels[own],
+        weights=domains.weights[own],
+        classes=domains.classes[:-1],
+        positions=None,
+        n_known=domains.n_known - int(np.count_nonzero(~own)),
+        has_unknown=False,
+    )
+
+
+def with_label(classes: NDArray[Any], label: Any) -> NDArray[Any]:
+    """Return the classes and the label of unknown rows, which is the last."""
+    kind = object if classes.dtype.kind == "O" else None
+    return np.concatenate([classes, np.array([label], dtype=kind)])
+
+
+def check_unknown(model: Any, domains: Domains) -> None:
+    """Raise an error if unknown rows can't be rejected, before any work."""
+    if model.get_params(deep=False).get("kernel") == "precomputed":
+        raise ParameterError("unknown='reject' needs the rows: kernel='precomputed' has only similarities.", "unknown")
+    classes, label = domains.classes.tolist(), model.unknown_label
+    are_text, is_text = isinstance(classes[0], str), isinstance(label, str)
+    if are_text != is_text or isinstance(classes[0], (bool, bytes)) or isinstance(label, bool):
+        wanted = "a string" if are_text else "a number, such as -1"
+        raise ParameterError(
+            f"unknown_label={label!r} does not go with labels such as {classes[0]!r}: give {wanted}.", "unknown_label"
+        )
+    if label in classes:
+        raise ParameterError(
+            f"unknown_label={label!r} is a class of the source: give a label that no source row has.", "unknown_label"
+        )
+    if domains.X_target.shape[0] < LEAST_TARGET:
+        raise InvalidDataError(
+            f"unknown='reject' compares the rows of the target, and there are only {domains.X_target.shape[0]}: give "
+            f"{LEAST_TARGET} or more, or set unknown='ignore'."
+        )
+
+
+class RejectsUnknown:
+    """What an estimator with `unknown` and `unknown_label` needs, and what it tells of unknown rows."""
+
+    classes_: NDArray[Any]
+    transduction_: NDArray[Any]
+    unknown_share_: float
+    unknown_interval_: NDArray[np.float64]
+    unknown: str
+    unknown_label: Any
+
+    @property
+    def rejects(self) -> bool:
+        """Whether unknown rows get a label of their own."""
+        return self.unknown == "reject"
+
+    def set_apart(
+        self, domains: Domains, see: Callable[[Domains], tuple[LinearHead, Domains]], seed: np.random.SeedSequence
+    ) -> tuple[Domains, Domains, dict[int, str]]:
+        """Return the domains with all rows, those to fit to, and the class of unknown rows if no row gets its label.
+
+        In the domains to fit to, rows that are rejected stand beside the source.
+
+        `see` returns the classifier that finds these rows, and the rows as it sees them.
+        """
+        for name in UNKNOWN_ATTRIBUTES:
+            vars(self).pop(name, None)  # of an earlier fit
+        if not (self.rejects and domains.adapts):
+            return domains, domains, {}
+        check_unknown(self, domains)
+        found = find_unknown(*see(domains), seed)
+        self.unknown_share_, self.unknown_interval_ = found.share, np.array([found.low, found.high])
+        apart = set_apart(domains, self.unknown_label, found)
+        whole = domains._replace(classes=apart.classes, has_unknown=True)
+        return whole, apart, {} if found.is_found else {len(domains.classes): NONE_FOUND}
+
+    @property
+    def never_given(self) -> dict[int, str]:
+        """The position of the class of unknown rows, if no row gets its label, and why."""
+        has_none = getattr(self, "unknown_share_", 1.0) == 0.0
+        return {len(self.classes_) - 1: NONE_FOUND} if has_none else {}
+
+    def tell_unknown(self) -> list[str]:
+        """Return a line on the share of unknown rows, if they are rejected."""
+        if not hasattr(self, "unknown_share_"):
+            return []
+        low, high = (f"{100 * bound:.0f}" for bound in self.unknown_interval_)
+        name = some_names([self.unknown_label])
+        if self.never_given:
+            return [f"rows of no class of the source: none found (up to {high} %), so that no row is labelled {name}"]
+        return [
+            f"rows of no class of the source: {100 * self.unknown_share_:.0f} % ({low} to {high} %), labelled {name}"
+        ]
