@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from classes import SHARED, read
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import normalize
@@ -25,11 +26,11 @@ from adrem.baselines import SourceOnly
 from adrem.datasets import DataSet, DomainPair, load, load_digits_shift
 from adrem.machines.discriminant import cosines, discriminate
 from adrem.preprocessing.pair import transform_pair
-from benchmarks.classes import SHARED, read
 
 Array = NDArray[np.float64]
-FIELDS = ("setting", "pair", "method", "seed", "unknown", "known_accuracy", "unknown_accuracy", "harmonic", "rejected")
-FIELDS = (*FIELDS, "share", "low", "high")
+ESTIMATED = ("share", "low", "high")
+CELL = ("setting", "pair", "method", "seed")
+FIELDS = (*CELL, "unknown", "known_accuracy", "unknown_accuracy", "harmonic", "rejected", *ESTIMATED)
 UNKNOWN = "unknown"
 # How many classes in the order of the alphabet are known, and how many are unknown in the target, after these.
 SPLITS = {
@@ -66,7 +67,7 @@ def main() -> None:
     if options.page:
         write_page(options.page, read(options.output))
         return
-    done = {tuple(row[name] for name in FIELDS[:4]) for row in read(options.output)}
+    done = {tuple(row[name] for name in CELL) for row in read(options.output)}
     for seed in range(options.seeds):
         for setting in options.settings:
             for pair, rows in cases(setting):
@@ -166,7 +167,7 @@ def by_cosine(rows: DomainPair, seed: int) -> Result:
     both = np.concatenate([source, target])
     own = np.concatenate([labels, np.zeros(len(target), dtype=np.intp)])
     weights = np.repeat([1.0, 0.0], [len(source), len(target)])
-    scores = cosines(target, *discriminate(both, own, weights, len(names)))
+    scores = np.asarray(cosines(target, *discriminate(both, own, weights, len(names))), dtype=np.float64)
     return labelled(rows, scores, scores.max(axis=1), threshold(scores.max(axis=1)))
 
 
@@ -206,10 +207,10 @@ def margin_of(rows: DomainPair, seed: int) -> tuple[Callable[[Any], Array], Call
 
 
 def equal_error(known: Array, unknown: Array) -> float:
+    """Return the limit below which as large a part of the known values is as of the unknown ones above."""
     candidates = np.unique(np.concatenate([known, unknown]))
-    below, above = (np.array([test(limit) for limit in candidates]) for test in (
-        lambda limit: np.mean(known <= limit), lambda limit: np.mean(unknown > limit)
-    ))  # fmt: skip
+    below = np.searchsorted(np.sort(known), candidates, "right") / len(known)
+    above = 1.0 - np.searchsorted(np.sort(unknown), candidates, "right") / len(unknown)
     return float(candidates[np.abs(below - above).argmin()])
 
 
@@ -280,7 +281,7 @@ def show_shares(rows: list[dict[str, str]]) -> str:
         for setting, title, own in groups(rows, is_open=is_open):
             if title != TITLES["adrem"]:
                 continue
-            true, share, low, high = (np.array([float(row[name]) for row in own]) for name in ("unknown", *FIELDS[-3:]))
+            true, share, low, high = (np.array([float(row[name]) for row in own]) for name in ("unknown", *ESTIMATED))
             inside = int(np.count_nonzero((low <= true) & (true <= high)))
             error, width = np.abs(share - true).mean(), (high - low).mean()
             lines.append(f"| {setting} | {len(own)} | {error:.1f} | {inside} | {width:.1f} |")

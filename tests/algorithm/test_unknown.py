@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from problems import fitted
 
 from adrem import AdREM, Committee, load, save
 from adrem.algorithm.unknown import threshold
@@ -17,12 +17,7 @@ from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose, estimate_accuracy
 from adrem.diagnostics.unknown import with_unknown
 from adrem.exceptions import InvalidDataError, ParameterError
-from tests.problems import fitted
 
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": "a weight is not a copy of a row",
-    "check_sample_weight_equivalence_on_sparse_data": "a weight is not a copy of a row",
-}
 NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "zebra"])
 
 
@@ -222,12 +217,6 @@ def test_the_committee_rejects_too(tmp_path: Path) -> None:
     model = fitted(Committee(n_estimators=1, n_iter=5, unknown="reject", random_state=0), closed)
     assert np.mean(model.transduction_ == closed.y_target) > 0.95
     np.testing.assert_array_equal(model.predict_proba(closed.X_target)[:, 3], 0.0)
-
-
-@pytest.mark.thorough
-@parametrize_with_checks([AdREM(n_estimators=1, unknown="reject")], expected_failed_checks=lambda _: EXPECTED_FAILURES)
-def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_the_threshold_divides_two_groups() -> None:

@@ -4,9 +4,9 @@ They are found before the fit, by a classifier with one class more than the sour
 
 1. Rows on which the classifier of the source scores no class highly are labelled as unknown at first. The threshold is
    that of Otsu (1979), which divides the highest scores into two groups that differ most.
-2. Ad-REM starts from these labels, and draws unknown rows in proportion to their number. A row stays unknown only if it
-   is more like the others than like a class. Before, a run that draws them half as often tests whether there are any:
-   hard rows of the classes leave them then.
+2. Ad-REM starts from these labels, and draws unknown rows half as often as there are. Hard rows of the classes leave
+   them then. Another such run starts from what is left. If it loses many rows too, there are no unknown rows.
+3. Ad-REM starts from what the first of these runs left, and draws unknown rows in proportion to their number.
 
 The rows that are found stand beside the source with the additional class, as rows with known labels do, and are left
 out of the draws. So every classifier learns the class, and new rows can get its label too.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.algorithm.doubts import upper_bound
+from adrem.algorithm.doubts import lower_bound, upper_bound
 from adrem.algorithm.sampling import draw_balanced
 from adrem.algorithm.task import Task
 from adrem.base.known import mean_weight, move_beside
@@ -38,14 +38,15 @@ if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fi
 Labels = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 N_RUNS, N_ITER = 3, 10
-# Which part of the rows that were labelled as unknown at first must stay if the class is drawn half as often. Chosen on
-# Office-Caltech with ResNet-50 features.
-LEAST_KEPT = 0.5
+# There are unknown rows if both runs with half the draws leave this part of those of the first step, or if the second
+# leaves this part of those that the first has left. Chosen on Office-Caltech and, for closed targets, on Office-31.
+LEAST_LEFT, LEAST_STABLE = 0.4, 0.8
 # Fewer target rows can't be divided into two groups, and fewer rows of the class can't be divided into folds.
 LEAST_TARGET, LEAST_FOUND = 10, 3
 # The weight of a row of the additional class where no row is unknown, relative to a row of the source.
 NO_WEIGHT = 1e-6
 UNKNOWN_ATTRIBUTES = ("unknown_share_", "unknown_interval_")
+N_EXAMPLES = 3
 NONE_FOUND = "no target rows of other classes were found"
 
 
@@ -79,44 +80,41 @@ USUAL, DRAWN_LESS, DRAWN_EARLY = Course(1.0), Course(0.5, at_once=True), Course(
 
 def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequence) -> Unknown:
     """Find the target rows that seem to belong to no class of the source."""
-    fold_seed, *seeds = seed.spawn(1 + 3)
+    fold_seed, *seeds = seed.spawn(1 + 4)
     first = _first_labels(head, domains, as_integer(fold_seed))
-    n_start = np.count_nonzero(first.labels == len(domains.classes))
     extended = domains._replace(classes=np.arange(len(domains.classes) + 1), has_unknown=True)
     training = replace(head, C=first.C).begin(extended, as_integer(fold_seed))
     search = Search(Task(training, np.zeros(len(extended.classes))), first.labels)
     with training.machine.guard():
-        least = search.run(DRAWN_LESS, seeds[0])
-        if least.sum() < max(LEAST_KEPT * n_start, LEAST_FOUND):
-            return Unknown(first.lowest, 0.0, 0.0, _highest_share(least))
-        rows, most = search.run(USUAL, seeds[1]), search.run(DRAWN_EARLY, seeds[2])
-    if rows.sum() < LEAST_FOUND:
+        left = search.run(first.rows, DRAWN_LESS, seeds[0])
+        least = search.run(left, DRAWN_LESS, seeds[1])
+        n_first, n_left, n_least = (int(own.sum()) for own in (first.rows, left, least))
+        if n_least < LEAST_FOUND or (n_least < LEAST_LEFT * n_first and n_least < LEAST_STABLE * n_left):
+            return Unknown(first.lowest, 0.0, 0.0, upper_bound(n_least, len(least)))
+        rows, most = search.run(left, USUAL, seeds[2]), search.run(first.rows, DRAWN_EARLY, seeds[3])
+    if np.count_nonzero(rows) < LEAST_FOUND:
         rows = least
-    shares = [float(own.mean()) for own in (least, rows, most)]
-    return Unknown(rows, shares[1], min(shares), _highest_share(max((rows, most), key=np.count_nonzero)))
-
-
-def _highest_share(rows: Mask) -> float:
-    return upper_bound(int(rows.sum()), len(rows))
+    found = [(int(own.sum()), len(own)) for own in (least, rows, most)]
+    low, high = min(lower_bound(*own) for own in found), max(upper_bound(*own) for own in found)
+    return Unknown(rows, float(rows.mean()), low, high)
 
 
 class First(NamedTuple):
-    """Labels of the target by the classifier of the source, some rows of low scores, and the C of this classifier."""
+    """Labels of the target by the classifier of the source, its rows of low scores, a few of the lowest, and the C."""
 
     labels: Labels
+    rows: Mask
     lowest: Mask
     C: float
 
 
 def _first_labels(head: LinearHead, domains: Domains, seed: int) -> First:
-    """Label the target by the classifier of the source, rows with low scores as unknown."""
     source = head.begin(domains, seed)
     with source.machine.guard():
         scores = by_class(source.machine.on_host(source.machine.scores(source.train_source())[0]))[source.n_source :]
     highest = scores.max(axis=1)
-    labels = np.where(highest <= threshold(highest), len(domains.classes), scores.argmax(axis=1))
     lowest = np.isin(np.arange(len(highest)), np.argsort(highest, kind="stable")[:LEAST_FOUND])
-    return First(labels, lowest, source.C)
+    return First(scores.argmax(axis=1), highest <= threshold(highest), lowest, source.C)
 
 
 def threshold(values: NDArray[np.float64]) -> float:
@@ -131,15 +129,15 @@ def threshold(values: NDArray[np.float64]) -> float:
 class Search:
     """Runs of Ad-REM with an additional class, of which the source has no row."""
 
-    def __init__(self, task: Task, start: Labels) -> None:
+    def __init__(self, task: Task, labels: Labels) -> None:
         self._task = task
-        self._start = start
+        self._labels = labels
         self._last = len(task.prior) - 1
 
-    def run(self, course: Course, seed: np.random.SeedSequence) -> Mask:
-        """Return the target rows that most members label with the additional class."""
+    def run(self, start: Mask, course: Course, seed: np.random.SeedSequence) -> Mask:
+        """Return the target rows that most members label with the additional class, from rows that have it at first."""
         rngs = [np.random.default_rng(own) for own in seed.spawn(N_RUNS)]
-        labels, solution = np.tile(self._start, (N_RUNS, 1)), None
+        labels, solution = np.tile(np.where(start, self._last, self._labels), (N_RUNS, 1)), None
         for k in range(1, N_ITER + 1):
             fraction = 1.0 if course.at_once else k / N_ITER
             counts = [self._draw(own, course.part, fraction, rng) for own, rng in zip(labels, rngs, strict=True)]
@@ -211,7 +209,7 @@ class RejectsUnknown:
     """What an estimator with `unknown` and `unknown_label` needs, and what it tells of unknown rows."""
 
     classes_: NDArray[Any]
-    transduction_: NDArray[Any]
+    vote_share_: NDArray[np.float64]
     unknown_share_: float
     unknown_interval_: NDArray[np.float64]
     unknown: str
@@ -252,10 +250,16 @@ class RejectsUnknown:
         """Return a line on the share of unknown rows, if they are rejected."""
         if not hasattr(self, "unknown_share_"):
             return []
-        low, high = (f"{100 * bound:.0f}" for bound in self.unknown_interval_)
+        low, share, high = (f"{100 * own:.0f}" for own in np.insert(self.unknown_interval_, 1, self.unknown_share_))
         name = some_names([self.unknown_label])
         if self.never_given:
-            return [f"rows of no class of the source: none found (up to {high} %), so that no row is labelled {name}"]
-        return [
-            f"rows of no class of the source: {100 * self.unknown_share_:.0f} % ({low} to {high} %), labelled {name}"
-        ]
+            return [f"rows of no class of the source: none found (at most {high} %), so no row is labelled {name}"]
+        found = f"rows of no class of the source: about {share} % ({low} to {high} %), labelled {name}"
+        return [found + self._examples()]
+
+    def _examples(self) -> str:
+        """Return the positions of the surest unknown rows."""
+        last = self.vote_share_[:, -1]
+        rows = np.argsort(-last, kind="stable")
+        named = [str(row) for row in rows[last[rows] > 0][:N_EXAMPLES].tolist()]
+        return f"; the surest, counted from 0, are rows {', '.join(named)}" if named else ""
