@@ -132,7 +132,7 @@ def test_sparse_rows_and_three_ways_in() -> None:
 
 
 def test_weights_sources_and_known_labels() -> None:
-    data = opened(n=20)
+    data = opened()
     rows = np.concatenate([data.X_source, data.X_target])
     n_source = len(data.X_source)
     domain = np.concatenate([np.arange(n_source) % 2, np.full(len(data.X_target), -1)])

@@ -81,6 +81,7 @@ USUAL, DRAWN_LESS, DRAWN_EARLY = Course(1.0), Course(0.5, at_once=True), Course(
 def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequence) -> Unknown:
     """Find the target rows that seem to belong to no class of the source."""
     fold_seed, *seeds = seed.spawn(1 + 4)
+    head = replace(head, loss="hinge", C=head.C if head.loss == "hinge" else "cv", fit_intercept=False)
     first = _first_labels(head, domains, as_integer(fold_seed))
     extended = domains._replace(classes=np.arange(len(domains.classes) + 1), has_unknown=True)
     training = replace(head, C=first.C).begin(extended, as_integer(fold_seed))
