@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from problems import fitted
+from problems import fitted, opened
 
 from adrem import AdREM, Committee, load, save
 from adrem.algorithm.unknown import threshold
@@ -17,19 +17,6 @@ from adrem.datasets import DomainPair
 from adrem.diagnostics import diagnose, estimate_accuracy
 from adrem.diagnostics.unknown import with_unknown
 from adrem.exceptions import InvalidDataError, ParameterError
-
-NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "zebra"])
-
-
-def opened(n_known: int = 3, n_classes: int = 6, n: int = 40, names: Any = NAMES) -> DomainPair:
-    """A source of the first classes, and a shifted target of all classes, of which the others are 'unknown'."""
-    rng = np.random.RandomState(0)
-    y = np.arange(n * n_classes) % n_classes
-    centres = 6.0 * np.eye(n_classes, 30)
-    source, target = (centres[y] + rng.normal(size=(len(y), 30)) for _ in range(2))
-    own = y < n_known
-    unknown = "unknown" if names.dtype.kind == "U" else -9
-    return DomainPair(source[own], names[y[own]], target + 0.2, np.where(y < n_known, names[y], unknown))
 
 
 def rejecting(**params: Any) -> AdREM:

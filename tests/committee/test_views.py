@@ -19,7 +19,7 @@ SOURCE, TARGET = RNG.normal(2.0, 3.0, (30, 4)), RNG.normal(-1.0, 1.0, (20, 4))
 COUNTS = [RNG.poisson(0.7, (n, 6)).astype(float) for n in (30, 20)]
 DENSE = (
     *(views.as_given, views.scaled, views.unit, views.scaled_unit, views.by_domain, views.by_domain_unit),
-    *(views.centered_unit, views.active_unit, views.active_centered),
+    *(views.centered_unit, views.active_unit, views.active_centered, views.of_unit_square),
 )
 
 
@@ -46,6 +46,14 @@ def test_scaled_equals_standard_scaler_of_both_domains() -> None:
     both = np.concatenate([SOURCE, TARGET])
     seen = views.scaled(SOURCE, TARGET)
     np.testing.assert_allclose(np.concatenate([seen.source, seen.target]), StandardScaler().fit_transform(both))
+
+
+def test_columns_of_unit_square_keep_their_zeros() -> None:
+    for rows in (COUNTS, [sp.csr_array(own) for own in COUNTS]):
+        seen = views.of_unit_square(*rows)
+        both = np.concatenate([np.asarray(own.todense()) if sp.issparse(own) else own for own in seen[:2]])
+        np.testing.assert_allclose((both**2).mean(axis=0), 1.0)
+        np.testing.assert_array_equal(both == 0, np.concatenate(COUNTS) == 0)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -22,7 +22,7 @@ from adrem.committee.effort import Size, affordable
 from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
 from adrem.committee.kinds import KINDS, Kind, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
-from adrem.committee.shares import linear_view
+from adrem.committee.shares import view_of_unknown
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import mean_squared_norm, stack
@@ -45,7 +45,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     kind_seed, prior_seed, linear_seed, unknown_seed = seeds
     kinds, left_out = _choose_kinds(model, domains)
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
-    whole, domains, never_given = model.set_apart(domains, lambda given: linear_view(given, head), unknown_seed)
+    whole, domains, never_given = model.set_apart(domains, lambda given: view_of_unknown(given, head), unknown_seed)
     known = without_unknown(domains)
     protected = read_protected(model.protected_classes, known)
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)

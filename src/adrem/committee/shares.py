@@ -40,13 +40,15 @@ def estimate_shares(held_out: Array, of_target: Array, domains: Domains) -> Arra
     return with_floor(most_likely(posteriors, base))
 
 
-def linear_view(domains: Domains, head: dict[str, Any]) -> tuple[LinearHead, Domains]:
-    """Return the linear classifier that finds missing classes and unknown rows, and the rows as it sees them."""
-    viewed = views.scaled(domains.X_source, domains.X_target)
-    is_text = sp.issparse(viewed.source)
-    C = "cv" if is_text else 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
+def view_of_unknown(domains: Domains, head: dict[str, Any]) -> tuple[LinearHead, Domains]:
+    """Return the linear classifier that finds unknown rows, and the rows as it sees them.
+
+    It has no intercept, and the columns keep their zeros: only then do rows that are unlike all classes score low.
+    """
+    viewed = views.of_unit_square(domains.X_source, domains.X_target)
     seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
-    return LinearHead("hinge", C, fit_intercept=not is_text, **head), seen
+    C = 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
+    return LinearHead("hinge", C, **head), seen
 
 
 def find_present(
@@ -54,9 +56,12 @@ def find_present(
 ) -> Found:
     """Estimate the shares and find missing classes as `AdREM(class_prior="estimate")` does."""
     fold_seed, own_seed = seed.spawn(2)
-    linear, seen = linear_view(domains, head)
+    viewed = views.scaled(domains.X_source, domains.X_target)
+    is_text = sp.issparse(viewed.source)
+    C = "cv" if is_text else 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
+    linear = LinearHead("hinge", C, fit_intercept=not is_text, **head)
     settings = FitSettings(linear, EMOptions(), n_estimators=1, class_prior="estimate")
-    task = settings.begin(seen, fold_seed)
+    task = settings.begin(domains._replace(X_source=viewed.source, X_target=viewed.target), fold_seed)
     with task.machine.guard():
         found = settings.estimate_prior(task, own_seed, protected)
     return found._replace(estimate=estimate_with_known(found.estimate, domains))

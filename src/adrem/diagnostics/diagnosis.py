@@ -35,7 +35,7 @@ from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, UncertainRow
 from adrem.diagnostics.scores import Scores, score_labels
-from adrem.diagnostics.unknown import assumed_prior, with_unknown
+from adrem.diagnostics.unknown import assumed_prior, doubt_of_classes, with_unknown
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.seeds import spawn_seeds
@@ -249,7 +249,8 @@ class Examination:
     def verdict(self) -> Verdict:
         """Which labels to use."""
         found = judge(self.evidence, self.vanished, self.n_changed, self.recovered, self.missing)
-        return replace(found, reasons=[*found.reasons, *self._unsupported_shares(found.choice)])
+        doubts = doubt_of_classes(self.model, self.domains, self._rng("gap"))
+        return replace(found, reasons=[*found.reasons, *doubts, *self._unsupported_shares(found.choice)])
 
     @property
     def is_unknown(self) -> NDArray[np.bool_]:

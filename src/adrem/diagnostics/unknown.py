@@ -8,12 +8,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.base.known import classes_of_source
+from adrem.base.validation import Domains
+from adrem.diagnostics.map import some_rows
 from adrem.diagnostics.scores import BLANK, as_text
+from adrem.runtime.notices import NamingText
 
 NO_ESTIMATE = (
     "The model looks for rows of no class of the source. No row of the source tells how many of these it finds, so the "
     "accuracy is not estimated."
 )
+
+# Rows of each domain in which unknown ones are looked for.
+MOST_SEARCHED = 2000
+UNKNOWN_ROWS = (
+    "About {share} of the target rows ({low} to {high}) seem to be of no class of the source. If that is so, set "
+    "{unknown} to 'reject'."
+)
+
+
+def doubt_of_classes(model: Any, domains: Domains, rng: np.random.Generator) -> list[str]:
+    """Return that rows seem to be of no class of the source, if the model gives them the label of some class."""
+    if getattr(model, "unknown", None) != "ignore":
+        return []
+    from adrem.algorithm.unknown import find_unknown
+    from adrem.machines.linear import LinearHead
+
+    source, target = (some_rows(table.shape[0], MOST_SEARCHED, rng) for table in (domains.X_source, domains.X_target))
+    part = Domains(
+        domains.X_source[source],
+        domains.labels[source],
+        np.ones(len(source)),
+        domains.X_target[target],
+        domains.classes,
+    )
+    if not _is_searchable(part):
+        return []
+    found = find_unknown(LinearHead(), part, np.random.SeedSequence(0))
+    if not found.is_found:
+        return []
+    share, low, high = (f"{100 * own:.0f} %" for own in (found.share, found.low, found.high))
+    return [NamingText(UNKNOWN_ROWS, share=share, low=low, high=high)]
+
+
+def _is_searchable(domains: Domains) -> bool:
+    """Return whether there are enough rows to choose C, and to divide the target."""
+    from adrem.algorithm.unknown import LEAST_TARGET
+    from adrem.machines.regularization import N_FOLDS
+
+    rarest = int(np.bincount(domains.labels, minlength=len(domains.classes)).min())
+    return domains.X_target.shape[0] >= LEAST_TARGET and rarest >= N_FOLDS
 
 
 def assumed_prior(model: Any) -> NDArray[np.float64] | None:
