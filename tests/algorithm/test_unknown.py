@@ -161,8 +161,21 @@ def test_bad_settings_are_refused(params: dict[str, Any], message: str) -> None:
 
 def test_numbers_need_a_number() -> None:
     data = opened(n_known=2, n_classes=4, n=5, names=np.arange(4))
-    with pytest.raises(ParameterError, match=r"unknown_label='unknown' .* give a number, such as -1"):
+    with pytest.raises(ParameterError, match=r"unknown_label='unknown' .* give an integer, such as -1"):
         fitted(rejecting(), data)
+
+
+@pytest.mark.parametrize("label", [np.nan, 0.5, True, "4"])
+def test_labels_of_another_kind_are_refused(label: Any) -> None:
+    data = opened(n_known=2, n_classes=4, n=5, names=np.arange(4))
+    with pytest.raises(ParameterError, match="unknown_label"):
+        fitted(rejecting(unknown_label=label), data)
+
+
+def test_truth_values_have_no_further_label() -> None:
+    data = opened(n_known=2, n_classes=4, n=5)
+    with pytest.raises(InvalidDataError, match="make them strings or numbers"):
+        fitted(rejecting(), data._replace(y_source=data.y_source == "ant"))
 
 
 def test_a_few_rows_are_refused() -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ LEAST_LEFT, LEAST_STABLE = 0.4, 0.8
 LEAST_TARGET, LEAST_FOUND = 10, 3
 # The weight of a row of the additional class where no row is unknown, relative to a row of the source.
 NO_WEIGHT = 1e-6
+# What the label of unknown rows must be, by the kind of the classes; those that are objects are strings.
+NEEDED = dict.fromkeys("OU", "a string") | dict.fromkeys("iu", "an integer, such as -1") | {"f": "a finite number"}
 UNKNOWN_ATTRIBUTES = ("unknown_share_", "unknown_interval_")
 N_EXAMPLES = 3
 NONE_FOUND = "no target rows of other classes were found"
@@ -90,7 +93,7 @@ def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequenc
         left = search.run(first.rows, DRAWN_LESS, seeds[0])
         least = search.run(left, DRAWN_LESS, seeds[1])
         n_first, n_left, n_least = (int(own.sum()) for own in (first.rows, left, least))
-        if n_least < LEAST_FOUND or (n_least < LEAST_LEFT * n_first and n_least < LEAST_STABLE * n_left):
+        if n_least < max(LEAST_FOUND, min(LEAST_LEFT * n_first, LEAST_STABLE * n_left)) or n_first == len(least):
             return Unknown(first.lowest, 0.0, 0.0, upper_bound(n_least, len(least)))
         rows, most = search.run(left, USUAL, seeds[2]), search.run(first.rows, DRAWN_EARLY, seeds[3])
     if np.count_nonzero(rows) < LEAST_FOUND:
@@ -189,11 +192,15 @@ def check_unknown(model: Any, domains: Domains) -> None:
     if model.get_params(deep=False).get("kernel") == "precomputed":
         raise ParameterError("unknown='reject' needs the rows: kernel='precomputed' has only similarities.", "unknown")
     classes, label = domains.classes.tolist(), model.unknown_label
-    are_text, is_text = isinstance(classes[0], str), isinstance(label, str)
-    if are_text != is_text or isinstance(classes[0], (bool, bytes)) or isinstance(label, bool):
-        wanted = "a string" if are_text else "a number, such as -1"
+    kind = domains.classes.dtype.kind
+    if kind not in NEEDED:
+        raise InvalidDataError(
+            f"unknown='reject' adds a label to labels such as {classes[0]!r}: make them strings or numbers."
+        )
+    if not _is_of_kind(label, kind):
         raise ParameterError(
-            f"unknown_label={label!r} does not go with labels such as {classes[0]!r}: give {wanted}.", "unknown_label"
+            f"unknown_label={label!r} does not go with labels such as {classes[0]!r}: give {NEEDED[kind]}.",
+            "unknown_label",
         )
     if label in classes:
         raise ParameterError(
@@ -204,6 +211,12 @@ def check_unknown(model: Any, domains: Domains) -> None:
             f"unknown='reject' compares the rows of the target, and there are only {domains.X_target.shape[0]}: give "
             f"{LEAST_TARGET} or more, or set unknown='ignore'."
         )
+
+
+def _is_of_kind(label: Any, kind: str) -> bool:
+    if kind in "OU" or isinstance(label, (str, bool)):
+        return kind in "OU" and isinstance(label, str)
+    return bool(np.isfinite(label)) and (kind == "f" or isinstance(label, Integral))
 
 
 class RejectsUnknown:
@@ -226,9 +239,8 @@ class RejectsUnknown:
     ) -> tuple[Domains, Domains, dict[int, str]]:
         """Return the domains with all rows, those to fit to, and the class of unknown rows if no row gets its label.
 
-        In the domains to fit to, rows that are rejected stand beside the source.
-
-        `see` returns the classifier that finds these rows, and the rows as it sees them.
+        In the domains to fit to, rows that are rejected stand beside the source. `see` returns the classifier that
+        finds these rows, and the rows as it sees them.
         """
         for name in UNKNOWN_ATTRIBUTES:
             vars(self).pop(name, None)  # of an earlier fit
