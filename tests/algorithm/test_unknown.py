@@ -203,6 +203,17 @@ def test_a_model_is_diagnosed(found: tuple[AdREM, DomainPair]) -> None:
     assert with_unknown(model, ["ant", "wolf", ""]).tolist() == ["ant", "unknown", ""]
 
 
+def test_a_diagnosis_names_rows_of_no_class() -> None:
+    data = opened()
+    ignoring = fitted(rejecting(n_estimators=1, unknown="ignore"), data)
+    reasons = " ".join(diagnose(ignoring, data.X_source, data.y_source, data.X_target).verdict.reasons)
+    assert "seem to be of no class of the source. If that is so, set unknown to 'reject'." in reasons
+    closed = opened(n_known=3, n_classes=3)
+    ignoring = fitted(rejecting(n_estimators=1, unknown="ignore"), closed)
+    reasons = " ".join(diagnose(ignoring, closed.X_source, closed.y_source, closed.X_target).verdict.reasons)
+    assert "no class" not in reasons
+
+
 @pytest.mark.thorough
 def test_the_committee_rejects_too(tmp_path: Path) -> None:
     data = opened()

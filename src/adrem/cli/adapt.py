@@ -188,7 +188,7 @@ def adapt(
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
-    truth = None if pair.truth is None else with_unknown(model, pair.truth)
+    truth = with_unknown(model, pair.truth)
     labels = label_pair(bundle, pair, examined)
     summary = {
         **summarize(labels, truth, examined.model.classes_.tolist()),

@@ -286,7 +286,7 @@ class Examination:
         if truth is None:
             return None
         before, after = (self.model.classes_[labels][self.is_unknown] for labels in (self.before, self.after))
-        truth = with_unknown(self.model, truth)[self.is_unknown]
+        truth = np.asarray(with_unknown(self.model, truth), dtype=object)[self.is_unknown]
         return score_labels(before, after, truth, self.labels)
 
     @property

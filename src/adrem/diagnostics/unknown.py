@@ -68,11 +68,11 @@ def assumed_prior(model: Any) -> NDArray[np.float64] | None:
     return np.append((1.0 - share) * prior[:-1], share)
 
 
-def with_unknown(model: Any, truth: Any) -> NDArray[Any]:
+def with_unknown(model: Any, truth: Any) -> Any:
     """Return true labels, those of no class of the source as the label of unknown rows if the model has one."""
+    if truth is None or not hasattr(model, "unknown_share_"):
+        return truth
     labels = np.asarray(truth, dtype=object)
-    if not hasattr(model, "unknown_share_"):
-        return labels
     named = {as_text(label) for label in classes_of_source(model).tolist()}
     is_known = [as_text(label) in named or as_text(label) in BLANK for label in labels.tolist()]
     found = labels.copy()
