@@ -21,7 +21,8 @@ from adrem.algorithm.fitting import (
     warn_about,
 )
 from adrem.algorithm.forecast import ForecastsMemory
-from adrem.algorithm.outcome import MissingClasses, clear_optional, keep_classifiers, keep_facts
+from adrem.algorithm.outcome import MissingClasses, clear_optional, keep_classifiers, keep_facts, shares_of_source
+from adrem.algorithm.unknown import apart_for, rejects
 from adrem.algorithm.voting import Tally, tally
 from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels, Unknowns, common
@@ -309,9 +310,8 @@ class AdREM(MissingClasses, ForecastsMemory):
         if settings.estimates_prior:
             check_estimable(domains, settings.head.n_folds)
         n_classes = len(domains.classes)
-        domains, apart, never_given = self.set_apart(
-            domains, lambda given: (settings.head, given), self._unknown_seed()
-        )
+        seed = self._unknown_seed()
+        domains, apart, never_given = apart_for(self, domains, lambda given: (settings.head, given), seed)
         fit = fit_members(settings, apart, self.random_state, never_given)
         self._keep(domains, fit)
         labels = positions_of(self.transduction_, self.classes_)
@@ -319,7 +319,7 @@ class AdREM(MissingClasses, ForecastsMemory):
 
     def _unknown_seed(self) -> np.random.SeedSequence:
         """Return a seed that no other part of a fit has; a fit that rejects nothing asks for none."""
-        return spawn_seeds(self.random_state if self.rejects else 0, 1)[0].spawn(1)[0]
+        return spawn_seeds(self.random_state if rejects(self) else 0, 1)[0].spawn(1)[0]
 
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead
@@ -380,7 +380,7 @@ class AdREM(MissingClasses, ForecastsMemory):
         return {
             **super().refit_params(n_target),
             "n_estimators": min(N_REFIT_MEMBERS, self.n_estimators),
-            "class_prior": self.shares_of_source,
+            "class_prior": shares_of_source(self),
             "neighbors": min(self.neighbors_, n_target - 1) or None,
             "verbose": 0,
         }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.fitting import Fit
 from adrem.algorithm.recorder import Member
-from adrem.algorithm.unknown import RejectsUnknown
+from adrem.algorithm.unknown import never_given, tell_unknown
 from adrem.base.known import classes_of_source
 from adrem.base.validation import Domains
 from adrem.runtime.text import some_names
@@ -21,28 +21,28 @@ OPTIONAL = (
 )  # fmt: skip
 
 
-class MissingClasses(RejectsUnknown):
+class MissingClasses:
     """What an estimator tells of classes that seem to be missing from the target."""
 
-    class_prior_: NDArray[np.float64]
+    classes_: NDArray[Any]
 
     @property
     def missing_classes_(self) -> dict[Any, str]:
         """The classes that seem to be missing from the target, and why."""
         reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
         labels = self.classes_.tolist()
-        return {labels[c]: reason for c, reason in reasons.items() if c not in self.never_given}
-
-    @property
-    def shares_of_source(self) -> NDArray[np.float64]:
-        """The class shares that were used, of the classes of the source."""
-        return self.class_prior_[: len(classes_of_source(self))]
+        return {labels[c]: reason for c, reason in reasons.items() if c not in never_given(self)}
 
     def findings(self) -> list[str]:
-        """Return lines on missing classes and unknown rows."""
         found = some_names([*self.missing_classes_])
         missing = [f"missing from the target, so that no row has the label: {found}"] if found else []
-        return [*missing, *self.tell_unknown()]
+        return [*missing, *tell_unknown(self)]
+
+
+def shares_of_source(model: Any) -> NDArray[np.float64]:
+    """Return the class shares that a model has used, of the classes of the source."""
+    shares: NDArray[np.float64] = model.class_prior_[: len(classes_of_source(model))]
+    return shares
 
 
 def clear_optional(model: Any) -> None:

@@ -219,60 +219,54 @@ def _is_of_kind(label: Any, kind: str) -> bool:
     return bool(np.isfinite(label)) and (kind == "f" or isinstance(label, Integral))
 
 
-class RejectsUnknown:
-    """What an estimator with `unknown` and `unknown_label` needs, and what it tells of unknown rows."""
+def rejects(model: Any) -> bool:
+    """Return whether a model gives unknown rows a label of their own."""
+    return bool(model.unknown == "reject")
 
-    classes_: NDArray[Any]
-    vote_share_: NDArray[np.float64]
-    unknown_share_: float
-    unknown_interval_: NDArray[np.float64]
-    unknown: str
-    unknown_label: Any
 
-    @property
-    def rejects(self) -> bool:
-        """Whether unknown rows get a label of their own."""
-        return self.unknown == "reject"
+def apart_for(
+    model: Any,
+    domains: Domains,
+    see: Callable[[Domains], tuple[LinearHead, Domains]],
+    seed: np.random.SeedSequence,
+) -> tuple[Domains, Domains, dict[int, str]]:
+    """Return the domains with all rows, those to fit a model to, and the class of unknown rows if it gets no row.
 
-    def set_apart(
-        self, domains: Domains, see: Callable[[Domains], tuple[LinearHead, Domains]], seed: np.random.SeedSequence
-    ) -> tuple[Domains, Domains, dict[int, str]]:
-        """Return the domains with all rows, those to fit to, and the class of unknown rows if no row gets its label.
+    In the domains to fit to, rows that are rejected stand beside the source. `see` returns the classifier that finds
+    these rows, and the rows as it sees them. The estimated share becomes an attribute of the model.
+    """
+    for name in UNKNOWN_ATTRIBUTES:
+        vars(model).pop(name, None)  # of an earlier fit
+    if not (rejects(model) and domains.adapts):
+        return domains, domains, {}
+    check_unknown(model, domains)
+    found = find_unknown(*see(domains), seed)
+    model.unknown_share_, model.unknown_interval_ = found.share, np.array([found.low, found.high])
+    apart = set_apart(domains, model.unknown_label, found)
+    whole = domains._replace(classes=apart.classes, has_unknown=True)
+    return whole, apart, {} if found.is_found else {len(domains.classes): NONE_FOUND}
 
-        In the domains to fit to, rows that are rejected stand beside the source. `see` returns the classifier that
-        finds these rows, and the rows as it sees them.
-        """
-        for name in UNKNOWN_ATTRIBUTES:
-            vars(self).pop(name, None)  # of an earlier fit
-        if not (self.rejects and domains.adapts):
-            return domains, domains, {}
-        check_unknown(self, domains)
-        found = find_unknown(*see(domains), seed)
-        self.unknown_share_, self.unknown_interval_ = found.share, np.array([found.low, found.high])
-        apart = set_apart(domains, self.unknown_label, found)
-        whole = domains._replace(classes=apart.classes, has_unknown=True)
-        return whole, apart, {} if found.is_found else {len(domains.classes): NONE_FOUND}
 
-    @property
-    def never_given(self) -> dict[int, str]:
-        """The position of the class of unknown rows, if no row gets its label, and why."""
-        has_none = getattr(self, "unknown_share_", 1.0) == 0.0
-        return {len(self.classes_) - 1: NONE_FOUND} if has_none else {}
+def never_given(model: Any) -> dict[int, str]:
+    """Return the position of the class of unknown rows and why no row gets its label, nothing if one may."""
+    has_none = getattr(model, "unknown_share_", 1.0) == 0.0
+    return {len(model.classes_) - 1: NONE_FOUND} if has_none else {}
 
-    def tell_unknown(self) -> list[str]:
-        """Return a line on the share of unknown rows, if they are rejected."""
-        if not hasattr(self, "unknown_share_"):
-            return []
-        low, share, high = (f"{100 * own:.0f}" for own in np.insert(self.unknown_interval_, 1, self.unknown_share_))
-        name = some_names([self.unknown_label])
-        if self.never_given:
-            return [f"rows of no class of the source: none found (at most {high} %), so no row is labelled {name}"]
-        found = f"rows of no class of the source: about {share} % ({low} to {high} %), labelled {name}"
-        return [found + self._examples()]
 
-    def _examples(self) -> str:
-        """Return the positions of the surest unknown rows."""
-        last = self.vote_share_[:, -1]
-        rows = np.argsort(-last, kind="stable")
-        named = [str(row) for row in rows[last[rows] > 0][:N_EXAMPLES].tolist()]
-        return f"; the surest, counted from 0, are rows {', '.join(named)}" if named else ""
+def tell_unknown(model: Any) -> list[str]:
+    """Return a line on the share of unknown rows, if a fit has looked for them."""
+    if not hasattr(model, "unknown_share_"):
+        return []
+    low, share, high = (f"{100 * own:.0f}" for own in np.insert(model.unknown_interval_, 1, model.unknown_share_))
+    name = some_names([model.unknown_label])
+    if never_given(model):
+        return [f"rows of no class of the source: none found (at most {high} %), so no row is labelled {name}"]
+    found = f"rows of no class of the source: about {share} % ({low} to {high} %), labelled {name}"
+    return [found + _examples(model.vote_share_[:, -1])]
+
+
+def _examples(shares: NDArray[np.float64]) -> str:
+    """Return the positions of the rows with the largest shares of votes."""
+    rows = np.argsort(-shares, kind="stable")
+    named = [str(row) for row in rows[shares[rows] > 0][:N_EXAMPLES].tolist()]
+    return f"; the surest, counted from 0, are rows {', '.join(named)}" if named else ""

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from adrem.algorithm.outcome import MissingClasses
+from adrem.algorithm.outcome import MissingClasses, shares_of_source
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
 from adrem.base.constraints import TargetLabels, Unknowns, common
 from adrem.base.hooks import Agreement
@@ -255,7 +255,7 @@ class Committee(MissingClasses, DomainClassifier):
         return [*lines, *super().findings(), f"class shares: {self._shares_text()}"]
 
     def _shares_text(self) -> str:
-        shares = self.shares_of_source
+        shares = shares_of_source(self)
         listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=False))
         if np.ptp(shares[shares > 0]) <= EQUAL * shares.max():
             return "assumed equal"
@@ -280,7 +280,7 @@ class Committee(MissingClasses, DomainClassifier):
         return {
             "random_state": 0,
             "n_estimators": min(N_REFIT_MEMBERS, self.n_estimators),
-            "class_prior": self.shares_of_source,
+            "class_prior": shares_of_source(self),
             "kinds": find_kinds(self.kinds_, self.kinds),
         }
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from adrem.algorithm.unknown import without_unknown
+from adrem.algorithm.unknown import apart_for, without_unknown
 from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.known import positions_of
 from adrem.base.parameters import read_prior, read_protected
@@ -45,7 +45,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     kind_seed, prior_seed, linear_seed, unknown_seed = seeds
     kinds, left_out = _choose_kinds(model, domains)
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
-    whole, domains, never_given = model.set_apart(domains, lambda given: view_of_unknown(given, head), unknown_seed)
+    whole, domains, never_given = apart_for(model, domains, lambda given: view_of_unknown(given, head), unknown_seed)
     known = without_unknown(domains)
     protected = read_protected(model.protected_classes, known)
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
