@@ -84,7 +84,7 @@ USUAL, DRAWN_LESS, DRAWN_EARLY = Course(1.0), Course(0.5, at_once=True), Course(
 def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequence) -> Unknown:
     """Find the target rows that seem to belong to no class of the source."""
     fold_seed, *seeds = seed.spawn(1 + 4)
-    head = replace(head, loss="hinge", C=head.C if head.loss == "hinge" else "cv", fit_intercept=False)
+    head = replace(head, loss="hinge", C=_small_c(head, domains), fit_intercept=False)
     first = _first_labels(head, domains, as_integer(fold_seed))
     extended = domains._replace(classes=np.arange(len(domains.classes) + 1), has_unknown=True)
     training = replace(head, C=first.C).begin(extended, as_integer(fold_seed))
@@ -101,6 +101,17 @@ def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequenc
     found = [(int(own.sum()), len(own)) for own in (least, rows, most)]
     low, high = min(lower_bound(*own) for own in found), max(upper_bound(*own) for own in found)
     return Unknown(rows, float(rows.mean()), low, high)
+
+
+def _small_c(head: LinearHead, domains: Domains) -> float:
+    """Return a small C, which keeps the scores of rows low that are unlike all classes."""
+    from adrem.machines.tables import mean_squared_norm
+
+    if head.has_kernel:
+        return 1.0
+    tables = [table for table in (domains.X_source, domains.X_target) if table.shape[0]]
+    sizes = [table.shape[0] for table in tables]
+    return 1.0 / float(np.average([mean_squared_norm(table) for table in tables], weights=sizes))
 
 
 class First(NamedTuple):

@@ -43,12 +43,11 @@ def estimate_shares(held_out: Array, of_target: Array, domains: Domains) -> Arra
 def view_of_unknown(domains: Domains, head: dict[str, Any]) -> tuple[LinearHead, Domains]:
     """Return the linear classifier that finds unknown rows, and the rows as it sees them.
 
-    It has no intercept, and the columns keep their zeros: only then do rows that are unlike all classes score low.
+    The columns keep their zeros: only then do rows that are unlike all classes score low.
     """
     viewed = views.of_unit_square(domains.X_source, domains.X_target)
     seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
-    C = 1.0 / mean_squared_norm(stack([viewed.source, viewed.target]))
-    return LinearHead("hinge", C, **head), seen
+    return LinearHead("hinge", **head), seen
 
 
 def find_present(

@@ -28,10 +28,11 @@ UNKNOWN_ROWS = (
 
 def doubt_of_classes(model: Any, domains: Domains, rng: np.random.Generator) -> list[str]:
     """Return that rows seem to be of no class of the source, if the model gives them the label of some class."""
-    if getattr(model, "unknown", None) != "ignore":
-        return []
-    from adrem.algorithm.unknown import find_unknown
+    from adrem.algorithm.unknown import LEAST_TARGET, find_unknown
     from adrem.machines.linear import LinearHead
+
+    if getattr(model, "unknown", None) != "ignore" or domains.X_target.shape[0] < LEAST_TARGET:
+        return []
 
     source, target = (some_rows(table.shape[0], MOST_SEARCHED, rng) for table in (domains.X_source, domains.X_target))
     part = Domains(
@@ -41,22 +42,11 @@ def doubt_of_classes(model: Any, domains: Domains, rng: np.random.Generator) -> 
         domains.X_target[target],
         domains.classes,
     )
-    if not _is_searchable(part):
-        return []
     found = find_unknown(LinearHead(), part, np.random.SeedSequence(0))
     if not found.is_found:
         return []
     share, low, high = (f"{100 * own:.0f} %" for own in (found.share, found.low, found.high))
     return [NamingText(UNKNOWN_ROWS, share=share, low=low, high=high)]
-
-
-def _is_searchable(domains: Domains) -> bool:
-    """Return whether there are enough rows to choose C, and to divide the target."""
-    from adrem.algorithm.unknown import LEAST_TARGET
-    from adrem.machines.regularization import N_FOLDS
-
-    rarest = int(np.bincount(domains.labels, minlength=len(domains.classes)).min())
-    return domains.X_target.shape[0] >= LEAST_TARGET and rarest >= N_FOLDS
 
 
 def assumed_prior(model: Any) -> NDArray[np.float64] | None:
