@@ -311,11 +311,11 @@ def show_shares(rows: list[dict[str, str]]) -> str:
 
 
 def show_warnings(rows: list[dict[str, str]]) -> str:
-    """Return on how many pairs a diagnosis warns of unknown rows."""
+    """Return on how many pairs a diagnosis warns of unknown rows: its search is that of `AdREM`."""
     lines = ["| target | pairs | warnings |", "|---" * 3 + "|"]
     for setting in SPLITS:
-        own = [row for row in rows if row["setting"] == setting and row["method"] == "warning"]
-        warned = sum(float(row["share"]) > 0 for row in own)
+        own = {row["pair"]: row for row in rows if row["setting"] == setting and row["method"] in ("adrem", "warning")}
+        warned = sum(float(row["share"]) > 0 for row in own.values())
         if own:
             lines.append(f"| {setting} | {len(own)} | {warned} |")
     return "\n".join(lines)
