@@ -30,3 +30,17 @@ def without_negative_values(data: DomainPair) -> DomainPair:
 def fitted(model: Any, data: DomainPair) -> Any:
     """Fit a model to a problem."""
     return model.fit(data.X_source, data.y_source, X_target=data.X_target)
+
+
+NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "zebra"])
+
+
+def opened(n_known: int = 3, n_classes: int = 6, n: int = 40, names: Any = NAMES, spread: float = 0.5) -> DomainPair:
+    """A source of the first classes, and a shifted target of all classes, of which the others are 'unknown'."""
+    rng = np.random.RandomState(0)
+    y = np.arange(n * n_classes) % n_classes
+    centres = 6.0 * np.eye(n_classes, 30)
+    source, target = (centres[y] + spread * rng.normal(size=(len(y), 30)) for _ in range(2))
+    own = y < n_known
+    unknown = "unknown" if names.dtype.kind == "U" else -9
+    return DomainPair(source[own], names[y[own]], target + 0.2, np.where(y < n_known, names[y], unknown))

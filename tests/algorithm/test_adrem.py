@@ -33,7 +33,9 @@ EXPECTED_FAILURES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::adrem.exceptions.AmbiguousLabelsWarning")
-@parametrize_with_checks([AdREM(), AdREM(loss="log_loss")], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+@parametrize_with_checks(
+    [AdREM(), AdREM(loss="log_loss"), AdREM(unknown="reject")], expected_failed_checks=lambda _: EXPECTED_FAILURES
+)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

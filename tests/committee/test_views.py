@@ -21,7 +21,7 @@ COUNTS = [RNG.poisson(0.7, (n, 6)).astype(float) for n in (30, 20)]
 SINGLE = 1e-5
 DENSE = (
     *(views.as_given, views.scaled, views.unit, views.scaled_unit, views.by_domain, views.by_domain_unit),
-    *(views.centered_unit, views.active_unit, views.active_centered),
+    *(views.centered_unit, views.active_unit, views.active_centered, views.of_unit_square),
 )
 
 
@@ -56,6 +56,14 @@ def test_large_columns_keep_their_differences_in_single_precision() -> None:
     large = [1e9 + rows for rows in (SOURCE, TARGET)]
     for view in (views.scaled, views.by_domain):
         np.testing.assert_allclose(view(*large).source, view(SOURCE, TARGET).source, atol=1e-5)
+
+
+def test_columns_of_unit_square_keep_their_zeros() -> None:
+    for rows in (COUNTS, [sp.csr_array(own) for own in COUNTS]):
+        seen = views.of_unit_square(*rows)
+        both = np.concatenate([np.asarray(own.todense()) if sp.issparse(own) else own for own in seen[:2]])
+        np.testing.assert_allclose((both**2).mean(axis=0), 1.0)
+        np.testing.assert_array_equal(both == 0, np.concatenate(COUNTS) == 0)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -62,6 +62,12 @@ def are_unequal(counts: NDArray[np.intp]) -> bool:
     return distance > LEAST_DISTANCE + NOISES * NOISE * float(np.sqrt(n_classes / n_rows))
 
 
+def lower_bound(count: int, n_rows: int) -> float:
+    """Return the lower bound of a share, by Wilson's interval."""
+    found = binomtest(count, n_rows, alternative="greater")
+    return float(found.proportion_ci(CONFIDENCE, method="wilson").low)
+
+
 def upper_bound(count: int, n_rows: int) -> float:
     """Return the upper bound of the share of a class, by Wilson's interval."""
     found = binomtest(count, n_rows, alternative="less")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adrem.algorithm.em import EMOptions
@@ -18,21 +17,23 @@ from adrem.algorithm.fitting import (
     Fit,
     FitSettings,
     fit_members,
-    forecast_memory,
     order_similarities,
     warn_about,
 )
-from adrem.algorithm.outcome import MissingClasses, clear_optional, keep_classifiers, keep_facts
+from adrem.algorithm.forecast import ForecastsMemory
+from adrem.algorithm.outcome import MissingClasses, clear_optional, keep_classifiers, keep_facts, shares_of_source
+from adrem.algorithm.unknown import apart_for, rejects
 from adrem.algorithm.voting import Tally, tally
-from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
-from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels
+from adrem.base.classifier import BYTES_PER_SCORE
+from adrem.base.constraints import AT_LEAST_ONE, COMMON, POSITIVE, LossName, TargetLabels, Unknowns, common
 from adrem.base.hooks import Agreement
-from adrem.base.known import among_known
+from adrem.base.known import among_known, positions_of
 from adrem.base.parameters import check_estimable, check_neighbors, read_source_weight
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import member_scores
-from adrem.base.validation import Domains, read_domains
+from adrem.base.validation import Domains
 from adrem.runtime.memory import blocks_of
+from adrem.runtime.seeds import spawn_seeds
 from adrem.types import FloatArray, Matrix
 
 if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fit
@@ -45,7 +46,7 @@ OF_A_FIT = ("n_estimators", "class_prior", "neighbors", "protected_classes", "n_
 N_REFIT_MEMBERS = 3
 
 
-class AdREM(MissingClasses, DomainClassifier):
+class AdREM(MissingClasses, ForecastsMemory):
     """Domain adaptation with randomized expectation maximization.
 
     A linear classifier is trained on the labelled source and labels the target. Then, for a number of iterations, a
@@ -73,6 +74,12 @@ class AdREM(MissingClasses, DomainClassifier):
         towards equal shares. Classes that are clearly missing from the target get no share and no label.
     protected_classes : sequence of labels, default=()
         Classes that are known to be in the target, so that "estimate" never takes them for missing.
+    unknown : {"ignore", "reject"}, default="ignore"
+        "reject" looks for target rows that belong to no class of the source, keeps them out of the draws, and learns to
+        label them, and new rows like them, with ``unknown_label``. That label is the last of ``classes_``, after a fit
+        with a target. Beyond the paper.
+    unknown_label : str or number, default="unknown"
+        The label of such rows. Where labels are numbers it must be a number.
     sampling : {"balanced", "random", "all"}, default="balanced"
         How the target is sampled: by class, regardless of the labels, or all rows in every iteration (self-training).
     fit_intercept : bool, default=False
@@ -165,6 +172,10 @@ class AdREM(MissingClasses, DomainClassifier):
         For each member, why it stopped.
     machine_ : str
         How the classifiers were trained, and why.
+    unknown_share_ : float
+        With ``unknown="reject"``: the estimated share of target rows that belong to no class of the source.
+    unknown_interval_ : ndarray of shape (2,)
+        With ``unknown="reject"``: bounds of this share, by fits that favour the classes and the unknown rows.
     known_rows_, known_weight_ : ndarray of shape (n_known,), float
         With known labels: the positions of these rows in the target, and how many source rows each counted.
     n_features_in_ : int
@@ -204,6 +215,7 @@ class AdREM(MissingClasses, DomainClassifier):
         **COMMON,
         "class_prior": [StrOptions({"uniform", "source", "estimate"}), Mapping, "array-like"],
         "protected_classes": ["array-like"],
+        **common("unknown", "unknown_label"),
         "sampling": [StrOptions({"balanced", "random", "all"})],
         "fit_intercept": ["boolean"],
         "kernel": [StrOptions({"linear", *KERNELS}), callable],
@@ -227,6 +239,8 @@ class AdREM(MissingClasses, DomainClassifier):
         n_estimators: int = 11,
         class_prior: Literal["uniform", "source", "estimate"] | ArrayLike | Mapping[Any, float] = "uniform",
         protected_classes: Sequence[Any] = (),
+        unknown: Unknowns = "ignore",
+        unknown_label: Any = "unknown",
         sampling: Literal["balanced", "random", "all"] = "balanced",
         fit_intercept: bool = False,
         tol: float = 0.1,
@@ -252,6 +266,8 @@ class AdREM(MissingClasses, DomainClassifier):
         self.n_estimators = n_estimators
         self.class_prior = class_prior
         self.protected_classes = protected_classes
+        self.unknown = unknown
+        self.unknown_label = unknown_label
         self.sampling = sampling
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -293,9 +309,17 @@ class AdREM(MissingClasses, DomainClassifier):
         check_neighbors(self.neighbors, domains)
         if settings.estimates_prior:
             check_estimable(domains, settings.head.n_folds)
-        fit = fit_members(settings, domains, self.random_state)
+        n_classes = len(domains.classes)
+        seed = self._unknown_seed()
+        domains, apart, never_given = apart_for(self, domains, lambda given: (settings.head, given), seed)
+        fit = fit_members(settings, apart, self.random_state, never_given)
         self._keep(domains, fit)
-        warn_about(fit, settings, self.classes_.tolist(), np.searchsorted(self.classes_, self.transduction_).tolist())
+        labels = positions_of(self.transduction_, self.classes_)
+        warn_about(fit, settings, self.classes_.tolist()[:n_classes], labels[labels < n_classes].tolist())
+
+    def _unknown_seed(self) -> np.random.SeedSequence:
+        """Return a seed that no other part of a fit has; a fit that rejects nothing asks for none."""
+        return spawn_seeds(self.random_state if rejects(self) else 0, 1)[0].spawn(1)[0]
 
     def _settings(self) -> FitSettings:
         from adrem.machines.linear import LinearHead
@@ -308,35 +332,6 @@ class AdREM(MissingClasses, DomainClassifier):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def fit_memory(self, X: Any, y: Any, *, sample_domain: ArrayLike | None = None, X_target: Any = None) -> int:
-        """Return about how many bytes ``fit`` would take at most for these rows, besides the rows themselves.
-
-        Nothing is trained. ``fit`` itself raises an error, before any work, if the free memory is not enough. The
-        memory for neighbours is not included. With a GPU it is the memory of the GPU, if all members are trained at a
-        time.
-
-        Parameters
-        ----------
-        X, y, sample_domain, X_target : object
-            As for ``fit``.
-
-        Returns
-        -------
-        int
-            A number of bytes.
-
-        Examples
-        --------
-        >>> from adrem import AdREM
-        >>> from adrem.datasets import make_rotated_arcs
-        >>> X_source, y_source, X_target, _ = make_rotated_arcs(random_state=0)
-        >>> AdREM().fit_memory(X_source, y_source, X_target=X_target) < 10**7
-        True
-        """
-        self.validate_params()
-        domains = read_domains(clone(self), X, y, sample_domain=sample_domain, X_target=X_target)
-        return forecast_memory(self._settings(), domains, copies_rows=X_target is None)
-
     def _keep(self, domains: Domains, fit: Fit) -> None:
         clear_optional(self)
         self.classes_ = domains.classes
@@ -345,7 +340,7 @@ class AdREM(MissingClasses, DomainClassifier):
         keep_facts(self, fit, domains)
         votes, labels = np.zeros((0, len(self.classes_))), np.zeros(0, dtype=np.intp)
         if domains.adapts:  # by the arithmetic of predict, so that the two agree in every tie
-            parts = blocks_of(domains.X_target, BYTES_PER_SCORE * len(domains.classes))
+            parts = blocks_of(domains.X_target, BYTES_PER_SCORE * len(self.classes_))
             tallies = [tally(self._ordered_scores(part), fit.missing) for part in parts]
             votes, labels = (np.concatenate(own) for own in zip(*((t.votes, t.winners) for t in tallies), strict=True))
         self.vote_share_ = votes / len(fit.members)
@@ -385,7 +380,7 @@ class AdREM(MissingClasses, DomainClassifier):
         return {
             **super().refit_params(n_target),
             "n_estimators": min(N_REFIT_MEMBERS, self.n_estimators),
-            "class_prior": self.class_prior_,
+            "class_prior": shares_of_source(self),
             "neighbors": min(self.neighbors_, n_target - 1) or None,
             "verbose": 0,
         }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,10 @@ from adrem.algorithm.known_shares import estimate_with_known
 from adrem.algorithm.neighbors import DEFAULT_NEIGHBORS, MAX_TARGET_ROWS, Mixing, are_informative, nearest
 from adrem.algorithm.recorder import Member
 from adrem.algorithm.task import Task, without
-from adrem.base.classifier import BYTES_PER_SCORE
 from adrem.base.parameters import read_prior, read_protected
 from adrem.base.validation import Domains
 from adrem.exceptions import DeviceMemoryError, LostClassWarning, ParameterError
-from adrem.runtime.memory import BLOCK_BYTES, bytes_of, check_room
+from adrem.runtime.memory import bytes_of, check_room
 from adrem.runtime.notices import NamingText, warn_user
 from adrem.runtime.progress import progress
 from adrem.runtime.seeds import RandomState, as_integer, spawn_seeds
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fi
     from adrem.machines.linear import LinearHead
 
 MOST_LISTED = 5  # classes in a warning
+NO_CLASSES: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,6 @@ class FitSettings:
             return estimate_present(task, options, np.random.default_rng(seed), ticker, protected)
 
 
-def forecast_memory(settings: FitSettings, domains: Domains, *, copies_rows: bool) -> int:
-    """Return about how many bytes a fit takes at most; `copies_rows` if the domains were cut out of one table."""
-    forecast = settings.head.forecast(domains, settings.work(domains))
-    if forecast.on_gpu:
-        return forecast.machine
-    n_scores = domains.X_target.shape[0] * len(domains.classes)
-    votes = min(BLOCK_BYTES, BYTES_PER_SCORE * n_scores) + 24 * n_scores
-    return int((2 if copies_rows else 1) * forecast.table + forecast.machine + votes)
-
-
 def order_similarities(domains: Domains) -> Domains:
     """Put the columns of a kernel matrix into the order of the rows: those of the source first."""
     n_rows = domains.X_source.shape[0] + domains.X_target.shape[0]
@@ -122,8 +113,13 @@ class Fit:
     missing: dict[int, str] = field(default_factory=dict)
 
 
-def fit_members(settings: FitSettings, domains: Domains, random_state: RandomState) -> Fit:
-    """Fit the members; without a target, the classifier of the source is the only one."""
+def fit_members(
+    settings: FitSettings, domains: Domains, random_state: RandomState, never_given: Mapping[int, str] = NO_CLASSES
+) -> Fit:
+    """Fit the members; without a target, the classifier of the source is the only one.
+
+    No target row is labelled with the classes at the positions `never_given`, which tells why.
+    """
     fold_seed, *member_seeds, prior_seed = spawn_seeds(random_state, 2 + settings.n_estimators)
     task = settings.begin(domains, fold_seed)
     machine = task.machine
@@ -137,12 +133,19 @@ def fit_members(settings: FitSettings, domains: Domains, random_state: RandomSta
         if settings.neighbors is not None:
             task, n_neighbors = _with_neighbors(settings, task, domains, as_integer(fold_seed))
         if settings.estimates_prior:
-            estimate, missing = settings.estimate_prior(task, prior_seed, protected)
+            estimate, missing = settings.estimate_prior(of_source(task, domains), prior_seed, protected)
             estimate = estimate_with_known(estimate, domains)
-            task = replace(without(task, missing), prior=estimate.shares)
+            task = replace(task, prior=estimate.shares)
+        missing = {**missing, **never_given}
+        task = without(task, missing)
         source = task.rows.train_source()
         members = _train_members(settings, task, source, member_seeds)
     return Fit(task, members, int(source.n_failed[0]), n_neighbors, estimate, missing)
+
+
+def of_source(task: Task, domains: Domains) -> Task:
+    """Return the task with the classes of the source alone."""
+    return without(task, [len(domains.classes) - 1]) if domains.has_unknown else task
 
 
 def _fit_source(task: Task) -> Fit:

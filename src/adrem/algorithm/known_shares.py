@@ -19,10 +19,9 @@ WORTH = 10.0
 
 def with_known(shares: Array, domains: Domains) -> Array:
     """Return the mean of estimated shares and those of the known labels, as if these were of random rows."""
-    if not domains.n_known:
-        return shares
     counts = np.bincount(domains.labels[domains.n_own :], minlength=len(domains.classes))
-    return np.asarray((WORTH * shares + counts) / (WORTH + domains.n_known))
+    counts[domains.n_of_source :] = 0  # those of rows that were not given as known
+    return np.asarray((WORTH * shares + counts) / (WORTH + counts.sum())) if counts.any() else shares
 
 
 def estimate_with_known(estimate: PriorEstimate, domains: Domains) -> PriorEstimate:

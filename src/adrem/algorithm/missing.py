@@ -91,12 +91,13 @@ class Search:
         self._options = options
         self._rng = rng
         self._ticker = ticker
+        self._n_classes = np.count_nonzero(task.is_present)
         self._kept = protected.copy()  # also classes that came back
 
     def run(self, first: Shares, error: float) -> dict[int, str]:
         """Return why classes are missing, by their positions; the first shares come from equal draws."""
         missing = self._low(self._task, first, ERRORS * error)
-        if len(self._task.prior) == 2:
+        if self._n_classes == 2:
             few = self._few_before()
             missing = {c: why for c, why in missing.items() if c in few}
         return dict(sorted(self._fade(missing, first).items())) if missing else missing
@@ -104,7 +105,8 @@ class Search:
     def _few_before(self) -> list[int]:
         """Return the classes with few labels by the classifier of the source: two classes may change places later."""
         source = self._task.machine.copies(self._task.rows.train_source(), 1)
-        return few_labels(np.bincount(self._task.observe(source).labels[0], minlength=len(self._task.prior)))
+        counts = np.bincount(self._task.observe(source).labels[0], minlength=len(self._task.prior))
+        return few_labels(counts[self._task.is_present])  # an absent class is the last
 
     def _fade(self, missing: dict[int, str], shares: Shares) -> dict[int, str]:
         """Leave out those classes that fade away in runs without the missing ones."""
@@ -124,7 +126,7 @@ class Search:
     def _low(self, task: Task, shares: Shares, error: float = 0.0) -> dict[int, str]:
         """Return the classes whose shares are clearly too small. Of two classes, balanced draws label both."""
         n_present = np.count_nonzero(task.is_present)
-        largest = shares.likely if len(task.prior) == 2 else np.maximum(shares.labelled, shares.likely)
+        largest = shares.likely if self._n_classes == 2 else np.maximum(shares.labelled, shares.likely)
         equal, found = 1.0 / n_present, {}
         for c in np.flatnonzero(task.is_present & ~self._kept):
             share = float(largest[c])

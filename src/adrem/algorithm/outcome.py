@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.fitting import Fit
 from adrem.algorithm.recorder import Member
+from adrem.algorithm.unknown import never_given, tell_unknown
+from adrem.base.known import classes_of_source
 from adrem.base.validation import Domains
 from adrem.runtime.text import some_names
 
@@ -29,11 +31,18 @@ class MissingClasses:
         """The classes that seem to be missing from the target, and why."""
         reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
         labels = self.classes_.tolist()
-        return {labels[c]: reason for c, reason in reasons.items()}
+        return {labels[c]: reason for c, reason in reasons.items() if c not in never_given(self)}
 
     def findings(self) -> list[str]:
         found = some_names([*self.missing_classes_])
-        return [f"missing from the target, so that no row has the label: {found}"] if found else []
+        missing = [f"missing from the target, so that no row has the label: {found}"] if found else []
+        return [*missing, *tell_unknown(self)]
+
+
+def shares_of_source(model: Any) -> NDArray[np.float64]:
+    """Return the class shares that a model has used, of the classes of the source."""
+    shares: NDArray[np.float64] = model.class_prior_[: len(classes_of_source(model))]
+    return shares
 
 
 def clear_optional(model: Any) -> None:

@@ -123,5 +123,6 @@ class Task:
 
 
 def without(task: Task, missing: Collection[int]) -> Task:
-    """Return the task without the missing classes."""
-    return replace(task, absent=np.isin(np.arange(len(task.prior)), list(missing))) if missing else task
+    """Return the task without the missing classes, and without those that it lacks already."""
+    absent = ~task.is_present | np.isin(np.arange(len(task.prior)), list(missing))
+    return replace(task, absent=absent) if missing else task

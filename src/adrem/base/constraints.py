@@ -17,6 +17,7 @@ from adrem.exceptions import ParameterError
 
 LossName = Literal["hinge", "log_loss"]
 TargetLabels = Literal["ignore", "use"]
+Unknowns = Literal["ignore", "reject"]
 LOSS_NAMES: tuple[str, ...] = get_args(LossName)
 POSITIVE = Interval(Real, 0, None, closed="neither")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -35,9 +36,13 @@ COMMON: dict[str, list[Any]] = {
 }
 
 
+# Parameters that some of them have.
+REJECTING: dict[str, list[Any]] = {"unknown": [StrOptions(set(get_args(Unknowns)))], "unknown_label": [str, Real]}
+
+
 def common(*names: str) -> dict[str, list[Any]]:
     """Return the allowed values of some parameters that several estimators have."""
-    return {name: COMMON[name] for name in names}
+    return {name: {**COMMON, **REJECTING}[name] for name in names}
 
 
 def check_params(estimator: Any) -> None:

@@ -23,27 +23,35 @@ def beside_source(domains: Domains) -> Domains:
     """Return domains in which the target rows with known labels stand beside the source, with the usual weight."""
     if domains.known is None:
         return domains
-    is_known, n_source = domains.known != UNKNOWN, len(domains.labels)
-    n_known = int(np.count_nonzero(is_known))
-    order = np.arange(n_source + len(is_known)) if domains.positions is None else domains.positions
+    return weigh_known(move_beside(domains, domains.known)._replace(known=None), USUAL_WEIGHT)
+
+
+def move_beside(domains: Domains, labels: NDArray[np.intp]) -> Domains:
+    """Return domains in which the target rows with a label stand beside the source, with weight 1."""
+    moves, n_source = labels != UNKNOWN, len(domains.labels)
+    n_moved = int(np.count_nonzero(moves))
+    order = np.arange(n_source + len(moves)) if domains.positions is None else domains.positions
     of_target = order[n_source:]
-    beside = domains._replace(
-        X_source=join_rows([domains.X_source, domains.X_target[is_known]]),
-        labels=np.concatenate([domains.labels, domains.known[is_known]]),
-        weights=np.concatenate([domains.weights, np.ones(n_known)]),
-        X_target=domains.X_target[~is_known],
-        positions=np.concatenate([order[:n_source], of_target[is_known], of_target[~is_known]]),
-        known=None,
-        n_known=n_known,
+    return domains._replace(
+        X_source=join_rows([domains.X_source, domains.X_target[moves]]),
+        labels=np.concatenate([domains.labels, labels[moves]]),
+        weights=np.concatenate([domains.weights, np.ones(n_moved)]),
+        X_target=domains.X_target[~moves],
+        positions=np.concatenate([order[:n_source], of_target[moves], of_target[~moves]]),
+        n_known=domains.n_known + n_moved,
     )
-    return weigh_known(beside, USUAL_WEIGHT)
 
 
 def weigh_known(domains: Domains, weight: float) -> Domains:
     """Let each known row count so many source rows, of their mean weight."""
     own = domains.weights[: domains.n_own]
-    mean = own.sum() / np.count_nonzero(own)
-    return domains._replace(weights=np.concatenate([own, np.full(domains.n_known, weight * mean)]))
+    return domains._replace(weights=np.concatenate([own, np.full(domains.n_known, weight * mean_weight(domains))]))
+
+
+def mean_weight(domains: Domains) -> float:
+    """Return the mean weight of the source rows that have one."""
+    own = domains.weights[: domains.n_own]
+    return float(own.sum() / np.count_nonzero(own))
 
 
 def by_origin(domains: Domains) -> Domains:
@@ -93,10 +101,22 @@ def fit_beside(model: Any, domains: Domains) -> None:
     model.known_rows_, model.known_weight_ = np.flatnonzero(domains.known != UNKNOWN), weight
 
 
+def positions_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the positions of labels among the classes, of which the last may be out of order."""
+    order = np.argsort(classes)
+    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
+
+
+def classes_of_source(model: Any) -> NDArray[Any]:
+    """Return the classes of a fitted model without the label of unknown rows, which is the last if there is one."""
+    classes: NDArray[Any] = model.classes_
+    return classes[:-1] if hasattr(model, "unknown_share_") else classes
+
+
 def known_labels(model: Any) -> NDArray[np.intp] | None:
     """Return the labels that were known in the fit of a model, as `read_known` does; None without any."""
     if not hasattr(model, "known_rows_"):
         return None
     known = np.full(len(model.transduction_), UNKNOWN, dtype=np.intp)
-    known[model.known_rows_] = np.searchsorted(model.classes_, model.transduction_[model.known_rows_])
+    known[model.known_rows_] = positions_of(model.transduction_[model.known_rows_], model.classes_)
     return known

@@ -15,8 +15,10 @@ from adrem.exceptions import InvalidDataError, ParameterError
 def read_prior(prior: Any, domains: Domains) -> NDArray[np.float64]:
     """Read the share of each class in the samples from the target."""
     own = slice(domains.n_own)  # of the source: how many rows of each class were labelled in the target is a choice
-    counts = np.bincount(domains.labels[own], domains.weights[own], minlength=len(domains.classes))
-    return read_shares(prior, domains.classes, counts)
+    n_classes = domains.n_of_source
+    counts = np.bincount(domains.labels[own], domains.weights[own], minlength=n_classes)
+    shares = read_shares(prior, domains.classes[:n_classes], counts)
+    return np.append(shares, 0.0) if domains.has_unknown else shares  # unknown rows are not drawn
 
 
 def read_shares(
@@ -56,15 +58,18 @@ def read_shares(
 
 def read_protected(protected: Any, domains: Domains) -> NDArray[np.bool_]:
     """Return which classes can't be missing from the target: those that are named, and those of known labels."""
-    known, named = domains.classes.tolist(), [protected] if isinstance(protected, str) else list(protected)
+    known, named = (
+        domains.classes.tolist()[: domains.n_of_source],
+        [protected] if isinstance(protected, str) else list(protected),
+    )
     unknown = [label for label in named if label not in known]
     if unknown:
         raise ParameterError(
             f"protected_classes names {unknown[0]!r}, the source has {known}: name classes of the source.",
             "protected_classes",
         )
-    labelled = np.bincount(domains.labels[domains.n_own :], minlength=len(known)) > 0
-    return np.array([label in named for label in known]) | labelled
+    labelled = np.bincount(domains.labels[domains.n_own :], minlength=len(domains.classes)) > 0
+    return np.array([label in named for label in domains.classes.tolist()]) | labelled
 
 
 def read_source_weight(source_weight: Any, domains: Domains) -> NDArray[np.float64]:

@@ -50,6 +50,8 @@ class Domains(NamedTuple):
         sees them: these rows then stand beside the source.
     n_known : int, default=0
         Number of these rows. They are the last of ``X_source``.
+    has_unknown : bool, default=False
+        Whether the last of ``classes`` is that of rows which belong to no class of the source.
     """
 
     X_source: Matrix
@@ -61,6 +63,12 @@ class Domains(NamedTuple):
     sources: NDArray[np.float64] | None = None
     known: NDArray[np.intp] | None = None
     n_known: int = 0
+    has_unknown: bool = False
+
+    @property
+    def n_of_source(self) -> int:
+        """Number of classes of the source."""
+        return len(self.classes) - self.has_unknown
 
     @property
     def n_own(self) -> int:

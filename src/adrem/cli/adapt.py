@@ -103,6 +103,10 @@ def adapt(
     protected: Annotated[
         str | None, typer.Option(help="Classes that are in the target for certain, separated by commas.")
     ] = None,
+    unknown: Annotated[
+        str | None, typer.Option(help="ignore (the default) or reject: a label for rows that belong to no class.")
+    ] = None,
+    unknown_label: Annotated[str | None, typer.Option(help="That label (default: unknown).")] = None,
     penalty: Annotated[float | None, typer.Option("--C", help="Weight of the losses, with other methods.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Members (default: 5 of each kind; adrem: 11).")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each member (default: 20).")] = None,
@@ -142,6 +146,8 @@ def adapt(
         "loss": loss,
         "class_prior": prior,
         "protected_classes": protected and names_in(protected, "--protected"),
+        "unknown": unknown,
+        "unknown_label": unknown_label,
         "n_estimators": members,
         "n_iter": iterations,
         "effort": effort,
@@ -155,6 +161,7 @@ def adapt(
     from adrem.columns.bundle import save_bundle
     from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
+    from adrem.diagnostics.unknown import with_unknown
 
     network = make_encoder(encoder, chunks, wanted.files)
     label = label_or_class(label, network)
@@ -181,9 +188,10 @@ def adapt(
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
     choices = _tell_choices(model, prior)
+    truth = with_unknown(model, pair.truth)
     labels = label_pair(bundle, pair, examined)
     summary = {
-        **summarize(labels, pair.truth, bundle.model.classes_.tolist()),
+        **summarize(labels, truth, examined.model.classes_.tolist()),
         **choices,
         **_tell_baseline(bundle),
         **_judge(examined, estimated),
@@ -261,7 +269,7 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     if not hasattr(model, "class_prior_"):
         return {}
     shares = dict(zip(map(str, model.classes_.tolist()), model.class_prior_.tolist(), strict=True))
-    choices: dict[str, Any] = {"class_prior": shares}
+    choices: dict[str, Any] = {"class_prior": shares, **_of_unknown(model)}
     if hasattr(model, "kinds_"):
         return choices | {"kinds": model.kinds_, "left_out": model.left_out_, "findings": model.findings()}
     if prior in (None, "uniform"):
@@ -271,6 +279,14 @@ def _tell_choices(model: Any, prior: str | None) -> dict[str, Any]:
     listed = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
     say_wrapped(f"- class shares: {origin}, {listed}")
     return choices
+
+
+def _of_unknown(model: Any) -> dict[str, Any]:
+    """Return the estimated share of rows of no class, if they are rejected."""
+    if not hasattr(model, "unknown_share_"):
+        return {}
+    low, high = model.unknown_interval_.tolist()
+    return {"unknown": {"label": str(model.unknown_label), "share": model.unknown_share_, "low": low, "high": high}}
 
 
 def _tell_baseline(bundle: Bundle) -> dict[str, Any]:

@@ -34,7 +34,9 @@ def wants_estimate(pair: Pair, asked: bool | None, for_report: bool) -> list[str
 def plain_estimate(examined: Examination, reasons: list[str]) -> dict[str, Any]:
     """Return the estimate for the labels that are written; its accuracy is None where there are reasons against it."""
     from adrem.diagnostics.accuracy import estimate_examined
+    from adrem.diagnostics.unknown import NO_ESTIMATE
 
+    reasons = [*reasons, *([NO_ESTIMATE] if hasattr(examined.model, "unknown_share_") else [])]
     if reasons:
         return {"accuracy": None, "low": 0.0, "high": 1.0, "reasons": reasons}
     found = asdict(estimate_examined(examined, labels=examined.chosen))

@@ -58,6 +58,8 @@ def use_labels(model: Any, labels: Any) -> None:
     params = model.get_params()
     if isinstance(params.get("class_prior"), dict):
         model.set_params(class_prior=priors_by_label(model.class_prior, labels))
+    if params.get("unknown") == "reject":
+        model.set_params(unknown_label=unknown_by_label(model.unknown_label, labels))
     if params.get("protected_classes"):
         model.set_params(protected_classes=classes_by_label(model.protected_classes, labels))
 
@@ -81,6 +83,18 @@ def classes_by_label(names: list[str], labels: Any) -> list[Any]:
             f"There is no label {unknown[0]}; the labels are {', '.join(sorted(known))}.", param_hint="--protected"
         )
     return [known[name] for name in names]
+
+
+def unknown_by_label(name: str, labels: Any) -> Any:
+    """Return the label of unknown rows; on the command line it is given as text."""
+    if labels.dtype.kind not in "iuf":
+        return name
+    try:
+        return int(name) if labels.dtype.kind in "iu" else float(name)
+    except ValueError:
+        raise typer.BadParameter(
+            f"The labels are numbers, {name!r} is not: give another number.", param_hint="--unknown-label"
+        ) from None
 
 
 def _method_with(name: str) -> str:

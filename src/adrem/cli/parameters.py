@@ -19,6 +19,8 @@ MODEL_OPTIONS = {
     "loss": "--loss",
     "class_prior": "--prior",
     "protected_classes": "--protected",
+    "unknown": "--unknown",
+    "unknown_label": "--unknown-label",
     "n_estimators": "--members",
     "n_iter": "--iterations",
     "effort": "--effort",

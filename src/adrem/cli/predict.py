@@ -47,6 +47,7 @@ def predict(
     from adrem.columns.labelling import label_rows, make_rows
     from adrem.columns.labels import check_plain, labels_for_scoring
     from adrem.columns.pair import select
+    from adrem.diagnostics.unknown import with_unknown
 
     bundle = load_bundle(model)
     encoder = encoder_of_images(bundle.recipe)
@@ -66,7 +67,7 @@ def predict(
     labels = label_rows(bundle, rows)
     outputs.write_labels(label_file, labels)
     about = {"output": output, "model": str(model), "target": {"name": table.name, "sha256": table.checksum}}
-    summary = outputs.summarize(labels, truth, bundle.model.classes_.tolist())
+    summary = outputs.summarize(labels, with_unknown(bundle.model, truth), bundle.model.classes_.tolist())
     if _tell_if_source(bundle):
         summary["handed_out"] = "source"
     outputs.tell_summary(summary, about, as_json)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.base.known import classes_of_source
 from adrem.baselines import SourceOnly
 from adrem.columns.recipe import Recipe
 from adrem.exceptions import UnreadableModelError
@@ -91,7 +92,7 @@ def _make_bundle(
     made = None if recipe is None else Recipe.from_dict(recipe, scales, centres)
     fits = (
         baseline.n_features_in_ == n_features
-        and np.array_equal(baseline.classes_, model.classes_)
+        and np.array_equal(baseline.classes_, classes_of_source(model))
         and is_numbers(scales, (n_features,))
         and is_numbers(centres, (None,))
         and bool(np.all(scales > 0))

@@ -10,9 +10,9 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from adrem.algorithm.outcome import MissingClasses
+from adrem.algorithm.outcome import MissingClasses, shares_of_source
 from adrem.base.classifier import BYTES_PER_SCORE, DomainClassifier
-from adrem.base.constraints import TargetLabels, common
+from adrem.base.constraints import TargetLabels, Unknowns, common
 from adrem.base.hooks import Agreement
 from adrem.base.known import among_known
 from adrem.base.parameters import read_source_weight
@@ -69,6 +69,11 @@ class Committee(MissingClasses, DomainClassifier):
         that are clearly missing from the target get no share and no label, where tables are wide or sparse.
     protected_classes : sequence of labels, default=()
         Classes that are known to be in the target, so that "auto" never takes them for missing.
+    unknown : {"ignore", "reject"}, default="ignore"
+        "reject" looks for target rows that belong to no class of the source, keeps them out of the draws, and labels
+        them, and new rows like them, with ``unknown_label``, which is then the last of ``classes_``.
+    unknown_label : str or number, default="unknown"
+        The label of such rows. Where labels are numbers it must be a number.
     distill : bool, default=False
         Whether to label rows by the one linear classifier that is trained on both domains with the labels of the
         committee, instead of by the committee. It is fast, small and can be explained, and a little less accurate where
@@ -112,6 +117,8 @@ class Committee(MissingClasses, DomainClassifier):
         The estimated shares, if they were estimated, used or not.
     missing_classes_ : dict
         The classes that seem to be missing from the target, and why.
+    unknown_share_, unknown_interval_ : float, ndarray of shape (2,)
+        With ``unknown="reject"``: as for `AdREM`.
     by_domain_ : bool
         Whether each domain is scaled by itself for every kind: where the domains differ by the means and scales of
         their columns alone.
@@ -149,6 +156,7 @@ class Committee(MissingClasses, DomainClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **common("n_estimators", "n_iter", "tol", "memory_limit", "device", "n_jobs", "random_state", "target_labels"),
+        **common("unknown", "unknown_label"),
         "kinds": [StrOptions({"auto"}), list, tuple],
         "effort": [StrOptions({"low", "auto", "high"})],
         "class_prior": [StrOptions({"auto", "uniform", "source"}), Mapping, "array-like"],
@@ -165,6 +173,8 @@ class Committee(MissingClasses, DomainClassifier):
         n_iter: int = 20,
         class_prior: Literal["auto", "uniform", "source"] | ArrayLike | Mapping[Any, float] = "auto",
         protected_classes: Sequence[Any] = (),
+        unknown: Unknowns = "ignore",
+        unknown_label: Any = "unknown",
         distill: bool = False,
         tol: float = 0.1,
         memory_limit: int = 2**30,
@@ -179,6 +189,8 @@ class Committee(MissingClasses, DomainClassifier):
         self.n_iter = n_iter
         self.class_prior = class_prior
         self.protected_classes = protected_classes
+        self.unknown = unknown
+        self.unknown_label = unknown_label
         self.distill = distill
         self.tol = tol
         self.memory_limit = memory_limit
@@ -206,7 +218,7 @@ class Committee(MissingClasses, DomainClassifier):
 
         check_device(self.device)
         domains = domains._replace(weights=read_source_weight("equal", domains))
-        fit_committee(self, domains, spawn_seeds(self.random_state, 3))
+        fit_committee(self, domains, spawn_seeds(self.random_state, 4))
 
     def _votes(self, rows: Matrix) -> Shares:
         """Return the shares of the votes of all seats, or those of the distilled classifier."""
@@ -243,11 +255,11 @@ class Committee(MissingClasses, DomainClassifier):
         return [*lines, *super().findings(), f"class shares: {self._shares_text()}"]
 
     def _shares_text(self) -> str:
-        shares = self.class_prior_
-        listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=True))
+        shares = shares_of_source(self)
+        listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=False))
         if np.ptp(shares[shares > 0]) <= EQUAL * shares.max():
             return "assumed equal"
-        is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", np.zeros(0)))
+        is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", np.zeros(0))[: len(shares)])
         return f"{'estimated' if is_estimate else 'as given'}, {listed}"
 
     def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
@@ -268,7 +280,7 @@ class Committee(MissingClasses, DomainClassifier):
         return {
             "random_state": 0,
             "n_estimators": min(N_REFIT_MEMBERS, self.n_estimators),
-            "class_prior": self.class_prior_,
+            "class_prior": shares_of_source(self),
             "kinds": find_kinds(self.kinds_, self.kinds),
         }
 

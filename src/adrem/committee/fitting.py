@@ -11,8 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from adrem.algorithm.unknown import apart_for, without_unknown
 from adrem.base.classifier import BYTES_PER_SCORE
-from adrem.base.parameters import read_protected
+from adrem.base.known import positions_of
+from adrem.base.parameters import read_prior, read_protected
 from adrem.base.validation import Domains
 from adrem.committee import views
 from adrem.committee.assumptions import Assumptions, assume, by_domain, is_auto
@@ -20,7 +22,7 @@ from adrem.committee.effort import Size, affordable
 from adrem.committee.given import Given, GivenVoter, fit_given, read_kinds
 from adrem.committee.kinds import KINDS, Kind, usual_kinds
 from adrem.committee.seats import Seat, Settings, fit_seat, weighted
-from adrem.committee.shares import Basis, may_lack_classes
+from adrem.committee.shares import Basis, may_lack_classes, view_of_unknown
 from adrem.exceptions import ParameterError
 from adrem.machines.linear import LinearHead, without_target
 from adrem.machines.tables import mean_squared_norm, stack
@@ -40,40 +42,48 @@ TINY = 1e-12
 
 def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequence]) -> None:
     """Fit the kinds to two domains, and set the fitted attributes of the model."""
-    kind_seed, prior_seed, linear_seed = seeds
+    kind_seed, prior_seed, linear_seed, unknown_seed = seeds
     kinds, left_out = _choose_kinds(model, domains)
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
-    protected = read_protected(model.protected_classes, domains)
+    whole, domains, never_given = apart_for(model, domains, lambda given: view_of_unknown(given, head), unknown_seed)
+    known = without_unknown(domains)
+    protected = read_protected(model.protected_classes, known)
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
     own_seeds = dict(zip((kind.name for kind in kinds), kind_seed.spawn(len(kinds)), strict=True))
 
-    def fit(kind: Kind, assumed: Assumptions, least: float = 0.0) -> Seat:
+    def fit(kind: Kind, assumed: Assumptions, among: Domains, least: float = 0.0) -> Seat:
         own = replace(settings, absent=tuple(assumed.missing))
-        return _fit(kind, domains, assumed.prior, own, own_seeds[kind.name], least)
+        return _fit(kind, among, assumed.prior, own, own_seeds[kind.name], least)
 
-    equal = Assumptions(np.full(len(domains.classes), 1.0 / len(domains.classes)))
-    seats = {kind.name: fit(kind, equal) for kind in kinds if not kind.adapts}
-    basis = Basis(domains, list(seats.values()), head, prior_seed, protected)
+    def of_source(among: Domains) -> dict[str, Seat]:
+        equal = Assumptions(read_prior("uniform", among))
+        return {kind.name: fit(kind, equal, among) for kind in kinds if not kind.adapts}
+
+    seats = of_source(domains)
+    own_seats = of_source(known) if domains.has_unknown else seats
+    basis = Basis(known, list(own_seats.values()), head, prior_seed, protected)
     searches = is_auto(model.class_prior) and may_lack_classes(basis)
     if searches:
         kinds, dear = _affordable(model, domains, kinds, searches=True)
         left_out = {**left_out, **dear}
     assumed = assume(model.class_prior, basis, searches=searches)
+    if domains.has_unknown:
+        assumed = assumed.with_unknown(never_given)
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, _of_rows_as_given(seats)
     kinds, unfit = _fit_for_shares(kinds, assumed.prior)
     for kind in kinds:
         if kind.name not in seats:
-            seats[kind.name] = fit(kind, assumed, _least_accuracy(seats.values(), domains))
+            seats[kind.name] = fit(kind, assumed, domains, _least_accuracy(seats.values(), domains))
     competent, incompetent = _competent([seats[kind.name] for kind in kinds], domains)
     model.seats_ = [weighted(seat, 1.0 / len(competent), assumed.missing) for seat in competent]
     model.left_out_ = {**left_out, **unfit, **incompetent}
     _keep_assumptions(model, assumed)
-    _keep(model, domains)
-    _keep_linear(model, domains, linear_seed)
+    _keep(model, domains, whole)
+    _keep_linear(model, whole, linear_seed)
     if model.distill:
-        model.transduction_ = model.classes_[model.label_blocks(domains.X_target)]
+        model.transduction_ = model.classes_[model.label_blocks(whole.X_target)]
         model.temperature_ = 1.0
 
 
@@ -150,7 +160,8 @@ def _least_accuracy(seats: Iterable[Seat], domains: Domains) -> float:
     best = _best_accuracy(seats)
     if not best > 0.0:  # there is none yet, or a class has fewer rows than folds
         return 0.0
-    n_classes, rarest = len(domains.classes), np.bincount(domains.labels[domains.weights > 0]).min()
+    n_classes = domains.n_of_source
+    rarest = np.bincount(domains.labels[domains.weights > 0])[:n_classes].min()
     error = np.sqrt((best * (1.0 - best) + 0.25 / rarest) / (n_classes * rarest))
     return best - max(LARGEST_GAP, STANDARD_ERRORS * float(error))
 
@@ -171,8 +182,8 @@ def _keep_assumptions(model: Any, assumed: Assumptions) -> None:
         model.class_prior_check_ = assumed.estimate
 
 
-def _keep(model: Any, domains: Domains) -> None:
-    """Set the fitted attributes."""
+def _keep(model: Any, domains: Domains, whole: Domains) -> None:
+    """Set the fitted attributes; those with an entry for each target row from the whole target."""
     model.classes_ = domains.classes
     seats: list[Seat] = model.seats_
     model.kinds_ = [seat.name for seat in seats]
@@ -181,7 +192,7 @@ def _keep(model: Any, domains: Domains) -> None:
         model.home_accuracy_ = accuracies
     model.history_ = [entry for seat in seats for entry in seat.history]
     model.temperature_ = _temperature(np.mean([seat.held_out for seat in seats], axis=0), domains)
-    own, model.member_agreement_ = _count(seats, domains)
+    own, model.member_agreement_ = _count(seats, whole)
     model.vote_share_ = np.asarray(sum(seat.weight * part for seat, part in zip(seats, own, strict=True)))
     labels, winners = model.vote_share_.argmax(axis=1), own.argmax(axis=2)
     model.transduction_ = domains.classes[labels]
@@ -220,7 +231,7 @@ def _keep_linear(model: Any, domains: Domains, seed: np.random.SeedSequence) -> 
     """Train the linear classifier of both domains by the labels of the committee."""
     view = views.by_domain if model.by_domain_ else views.scaled
     viewed = views.seen_by(view, domains)
-    labels = np.concatenate([domains.labels, np.searchsorted(domains.classes, model.transduction_)])
+    labels = np.concatenate([domains.labels, positions_of(model.transduction_, domains.classes)])
     weights = np.concatenate([domains.weights, np.ones(domains.X_target.shape[0])])
     rows = stack([viewed.source, viewed.target])
     both = without_target(domains._replace(X_source=rows, labels=labels, weights=weights))

@@ -72,6 +72,16 @@ class Basis:
         return np.asarray(np.mean([seat.shares(self.domains.X_target) for seat in self.seats], axis=0))
 
 
+def view_of_unknown(domains: Domains, head: dict[str, Any]) -> tuple[LinearHead, Domains]:
+    """Return the linear classifier that finds unknown rows, and the rows as it sees them.
+
+    The columns keep their zeros: only then do rows that are unlike all classes score low.
+    """
+    viewed = views.of_unit_square(domains.X_source, domains.X_target)
+    seen = domains._replace(X_source=viewed.source, X_target=viewed.target)
+    return LinearHead("hinge", **head), seen
+
+
 def find_present(basis: Basis) -> Found:
     """Estimate the shares and find missing classes as `AdREM(class_prior="estimate")` does."""
     settings, task, seed = _begin(basis)

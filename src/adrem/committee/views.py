@@ -91,6 +91,13 @@ def scaled(source: Matrix, target: Matrix) -> Viewed:
     return _seen(source, target, View(shift=None if sp.issparse(source) else shift, factor=factor))
 
 
+def of_unit_square(source: Matrix, target: Matrix) -> Viewed:
+    """Columns with a mean square of one over both domains, which keep their zeros."""
+    mean, deviation = mean_and_deviation(stack([source, target]))
+    size = np.sqrt(mean**2 + deviation**2)
+    return _seen(source, target, View(factor=np.divide(1.0, size, out=np.ones_like(size), where=size > 0)))
+
+
 def unit(source: Matrix, target: Matrix) -> Viewed:
     """Rows of unit length."""
     return _seen(source, target, View(unit=True))

@@ -16,6 +16,7 @@ from adrem.base.known import fit_beside
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
+from adrem.diagnostics.unknown import NO_ESTIMATE
 from adrem.diagnostics.verdict import reasons_against
 from adrem.exceptions import InvalidDataError
 from adrem.types import Matrix
@@ -139,6 +140,8 @@ def held_out_chances(examined: Examination, random_state: int = 0) -> Chances:
     domains = examined.domains
     if not examined.is_unknown.any():
         raise InvalidDataError("Every label of the target was known in the fit: there is nothing to estimate.")
+    if hasattr(examined.model, "unknown_share_"):
+        raise InvalidDataError(NO_ESTIMATE)
     check_rows(domains.classes[domains.labels], domains.X_target.shape[0])
     counts = np.bincount(domains.labels, minlength=len(domains.classes))
     known, unknown = _held_out_scores(examined.model, domains, random_state)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
-from adrem.base.known import known_labels
+from adrem.base.known import classes_of_source, known_labels
 from adrem.base.pipelines import unwrap
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
@@ -36,6 +36,7 @@ from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
 from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, UncertainRow
 from adrem.diagnostics.scores import Scores, score_labels
+from adrem.diagnostics.unknown import assumed_prior, doubt_of_classes, with_unknown
 from adrem.diagnostics.verdict import Verdict, judge
 from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.runtime.seeds import spawn_seeds
@@ -139,7 +140,7 @@ def _read(model: Any, X_source: Any, y_source: Any, X_target: Any) -> Domains:
             f"The model was fitted to {n_fitted} target rows, X_target has {n_target}: pass the rows that it was "
             "fitted to."
         )
-    if not np.array_equal(domains.classes, model.classes_):
+    if not np.array_equal(domains.classes, classes_of_source(model)):
         raise InvalidDataError(
             f"The model knows the classes {model.classes_.tolist()}, y_source has {domains.classes.tolist()}: pass the "
             "labels that it was fitted to."
@@ -166,7 +167,7 @@ class Examination:
             labels if domains.known is None else np.where(domains.known == UNKNOWN, labels, domains.known)
             for labels in (own.label_rows(domains.X_target) for own in (self.baseline, model))
         )
-        self.prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
+        self.prior = assumed_prior(model)
         self.kinds: list[str] = getattr(model, "kinds_", [])
         self.members = self._members()
 
@@ -254,7 +255,8 @@ class Examination:
     def verdict(self) -> Verdict:
         """Which labels to use."""
         found = judge(self.evidence, self.vanished, self.n_changed, self.recovered, self.missing)
-        return replace(found, reasons=[*found.reasons, *self._unsupported_shares(found.choice)])
+        doubts = doubt_of_classes(self.model, self.domains, self._rng("gap"))
+        return replace(found, reasons=[*found.reasons, *doubts, *self._unsupported_shares(found.choice)])
 
     @property
     def is_unknown(self) -> NDArray[np.bool_]:
@@ -290,7 +292,7 @@ class Examination:
         if truth is None:
             return None
         before, after = (self.model.classes_[labels][self.is_unknown] for labels in (self.before, self.after))
-        truth = np.asarray(truth, dtype=object)[self.is_unknown]
+        truth = np.asarray(with_unknown(self.model, truth), dtype=object)[self.is_unknown]
         return score_labels(before, after, truth, self.labels)
 
     @property
@@ -380,7 +382,10 @@ class Examination:
         if not hasattr(self.model, "coef_"):
             return []
         n_rows = _rows_with(self.domains) if sp.issparse(self.domains.X_source) else None
-        return class_features(self.labels, self.names, self.baseline.coef_[0], self.model.coef_, n_rows=n_rows)
+        before = self.baseline.coef_[0]
+        if hasattr(self.model, "unknown_share_"):  # a class that the classifier of the source does not know
+            before = np.concatenate([by_class(before.T).T, np.zeros((1, before.shape[1]))])
+        return class_features(self.labels, self.names, before, self.model.coef_, n_rows=n_rows)
 
 
 def _rows_with(domains: Domains) -> NDArray[np.intp]:

@@ -79,9 +79,9 @@ class Scores:
 
 def score_labels(before: Any, after: Any, truth: Any, classes: Sequence[Any]) -> Scores | None:
     """Score labels by the true ones, compared as text; None if all true labels are blank."""
-    names = [_plain(label) for label in classes]
+    names = [as_text(label) for label in classes]
     given = (np.asarray(own).tolist() for own in (before, after, truth))
-    old, new, right = (np.array([_plain(label) for label in own]) for own in given)
+    old, new, right = (np.array([as_text(label) for label in own]) for own in given)
     known = ~np.isin(right, BLANK)
     if not known.any():
         return None
@@ -129,7 +129,7 @@ def _class_score(name: str, names: list[str], old: NDArray[Any], new: NDArray[An
     return ClassScore(name, n_rows, BeforeAfter(*recall), adapted, by_source)
 
 
-def _plain(label: Any) -> str:
+def as_text(label: Any) -> str:
     """Return a label as text; ``3.0`` and ``3`` are one label."""
     text = str(label).strip()
     whole, point, rest = text.partition(".")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.base.known import classes_of_source
 from adrem.exceptions import InvalidDataError, UnreadableModelError
 from adrem.files.budget import Budget
 from adrem.registry import ARRAYS, Array
@@ -89,8 +90,15 @@ def _has_classes(model: Any) -> bool:
         and classes.ndim == 1
         and len(classes) > 1
         and (classes.dtype.kind in "Sbiuf" or _are_names(classes, len(classes)))
-        and bool(np.array_equal(classes, np.unique(classes)))  # NaN differs from itself
+        and _are_in_order(model, classes)
     )
+
+
+def _are_in_order(model: Any, classes: NDArray[Any]) -> bool:
+    """Return whether classes are in order, and none is there twice; the label of unknown rows is the last."""
+    own = classes_of_source(model)
+    is_sorted = bool(np.array_equal(own, np.unique(own)))  # NaN differs from itself
+    return is_sorted and len(np.unique(classes)) == len(classes)
 
 
 def _has_course(model: Any) -> bool:

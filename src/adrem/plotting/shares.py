@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adrem.base.known import positions_of
 from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, read_labels
 from adrem.plotting.style import GRID, INK, SIZE, SOURCE, TARGET, axes_or_new, check_axes, legend_above, style_axes
@@ -76,7 +77,7 @@ def plot_class_shares(model: Any, *, y_source: Any = None, ax: Axes | None = Non
 
 def _shares(labels: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return class shares in percent."""
-    return np.asarray(100.0 * np.bincount(np.searchsorted(classes, labels), minlength=len(classes)) / len(labels))
+    return np.asarray(100.0 * np.bincount(positions_of(labels, classes), minlength=len(classes)) / len(labels))
 
 
 def _read_source(model: Any, y_source: Any) -> Array:

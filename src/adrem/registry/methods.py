@@ -75,18 +75,26 @@ ADREM = Estimator(
     Saved(
         (*LINEAR, "vote_share_"),
         # class_prior_ is always there, but not in files of earlier versions.
-        ("coef_path_", "intercept_path_", "class_prior_", "class_prior_interval_", "class_prior_check_", "sources_"),
+        (
+            "coef_path_",
+            "intercept_path_",
+            "class_prior_",
+            "class_prior_interval_",
+            "class_prior_check_",
+            "sources_",
+            "unknown_interval_",
+        ),
         ("C_", "machine_", "history_"),
-        ("termination_", "neighbors_", "missing_reasons_"),
+        ("termination_", "neighbors_", "missing_reasons_", "unknown_share_"),
     ),
 )
 COMMITTEE = Estimator(
     "adrem:Committee",
     Saved(
         (*LINEAR, "vote_share_", "agreement_", "row_agreement_", "member_agreement_"),
-        ("class_prior_", "class_prior_check_", "home_accuracy_"),
+        ("class_prior_", "class_prior_check_", "home_accuracy_", "unknown_interval_"),
         ("C_", "history_", "kinds_", "left_out_", "temperature_", "by_domain_"),
-        ("missing_reasons_",),
+        ("missing_reasons_", "unknown_share_"),
     ),
 )
 SOURCE = Estimator("adrem.baselines:SourceOnly")

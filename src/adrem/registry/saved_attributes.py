@@ -33,6 +33,7 @@ ARRAYS: Mapping[str, Array] = {
     "class_prior_": Array(("classes",)),
     "class_prior_check_": Array(("classes",)),
     "class_prior_interval_": Array((2, "classes")),
+    "unknown_interval_": Array((2,)),
     "sources_": Array((None,)),
     "source_weight_": Array((None,)),
     "dropout_": Array(("features",)),
@@ -65,6 +66,7 @@ VALUES: Mapping[str, Callable[[Any], Any]] = {
     "left_out_": lambda reasons: {str(name): str(reason) for name, reason in reasons.items()},
     # By positions of classes, which are strings in JSON.
     "missing_reasons_": lambda reasons: {int(c): str(reason) for c, reason in reasons.items()},
+    "unknown_share_": float,
     "temperature_": float,
     "by_domain_": bool,
     "chosen_": str,

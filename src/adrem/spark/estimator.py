@@ -70,6 +70,8 @@ class AdREM(Estimator, AdREMSetters, DefaultParamsReadable, DefaultParamsWritabl
 
     Notes
     -----
+    Rows of no class of the source can't be rejected here, as ``unknown="reject"`` of `adrem.AdREM` does.
+
     On a cluster a checkpoint directory must be set (``spark.sparkContext.setCheckpointDir``). The rows are written to
     it once, and with their labels in each iteration, so that a lost executor does not change the result. Old
     checkpoints are deleted.
