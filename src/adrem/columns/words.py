@@ -1,0 +1,110 @@
+"""The words of a text that speak for its label: those without which the model is less sure of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adrem.columns.recipe import strings_of
+from adrem.columns.terms import WORD
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from adrem.columns.recipe import Recipe
+
+SHOWN = 4
+LEAST = 0.3  # of the effect of the strongest word
+# Words of a text that are tried. A network has to read the text again without each of them.
+MOST_WORDS, MOST_ENCODED = 300, 40
+
+
+def speaking_words(
+    model: Any, recipe: Recipe, frame: DataFrame, rows: Sequence[int], labels: Sequence[Any]
+) -> dict[int, list[str]]:
+    """Return the words that speak most for a label of each row, the strongest first.
+
+    Each word is left out of the text, and the decision of the model is compared with that on the whole text. This
+    holds for words and for encoders, and for models of all kinds.
+
+    Parameters
+    ----------
+    model : estimator
+        The adapted model.
+    recipe : Recipe
+        What makes the rows of the model.
+    frame : polars.DataFrame
+        The table.
+    rows : sequence of int
+        The rows to look at.
+    labels : sequence
+        The label of each of them.
+
+    Returns
+    -------
+    dict of int to list of str
+        The words of each row; none for a table without text.
+    """
+    columns = [*recipe.terms, *(name for name, own in recipe.encoders.items() if own.kind == "text")]
+    columns = [name for name in columns if name in frame.columns]
+    if not columns or not len(rows):
+        return {}
+    most = MOST_WORDS if recipe.terms and not recipe.encoders else MOST_ENCODED
+    texts = {name: strings_of(frame[list(rows)], name) for name in columns}
+    words = [_words([own[place] for own in texts.values()], most) for place in range(len(rows))]
+    places = np.repeat(np.arange(len(rows)), [1 + len(own) for own in words])
+    left_out = [word for own in words for word in ("", *own)]
+    effects = _effects(model, recipe, _without(frame[list(rows)], columns, places, left_out), places, labels)
+    return {
+        row: _strongest(own, effects[places == place][1:])
+        for place, (row, own) in enumerate(zip(rows, words, strict=True))
+    }
+
+
+def _words(texts: list[str | None], most: int) -> list[str]:
+    """Return the different words of some texts in order, in small letters."""
+    found = (word.lower() for text in texts for word in re.findall(WORD, text or ""))
+    return list(dict.fromkeys(found))[:most]
+
+
+def _without(frame: DataFrame, columns: list[str], places: NDArray[np.intp], left_out: list[str]) -> DataFrame:
+    """Return rows of a table, each without a word."""
+    import polars as pl
+
+    many = frame[places.tolist()]
+    changed = []
+    for name in columns:
+        texts = strings_of(many, name)
+        shorter = [_drop(word, text) if word else text for word, text in zip(left_out, texts, strict=True)]
+        changed.append(pl.Series(name, shorter, dtype=pl.String))
+    return many.with_columns(changed)
+
+
+def _drop(word: str, text: str | None) -> str | None:
+    return None if text is None else re.sub(rf"(?i)\b{re.escape(word)}\b", " ", text)
+
+
+def _effects(
+    model: Any, recipe: Recipe, frame: DataFrame, places: NDArray[np.intp], labels: Sequence[Any]
+) -> NDArray[np.float64]:
+    """Return by how much a row speaks less for its label than the first of the same place."""
+    scores = np.asarray(model.decision_function(recipe.apply(frame)[0]), np.float64)
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
+    classes = model.classes_.tolist()
+    own = np.array([classes.index(label) for label in labels])[places]
+    rows = np.arange(len(scores))
+    support = scores[rows, own].copy()
+    scores[rows, own] = -np.inf
+    support -= scores.max(axis=1)
+    first = np.searchsorted(places, places)  # places are sorted
+    return np.asarray(support[first] - support)
+
+
+def _strongest(words: list[str], effects: NDArray[np.float64]) -> list[str]:
+    order = np.argsort(-effects, kind="stable")[:SHOWN]
+    return [words[k] for k in order if effects[k] > 0 and effects[k] >= LEAST * effects[order[0]]]
