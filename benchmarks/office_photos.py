@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Comparison:
         self.out = out
         self.rows: list[dict[str, Any]] = list(read_csv(out)) if out.exists() else []
         data = load("office-31-resnet50")
-        self.labels = {key: data.domains[key].y for key in DOMAINS}
+        self.labels = {key: np.asarray(data.domains[key].y) for key in DOMAINS}
         self.paper = {key: np.asarray(data.domains[key].X, np.float64) for key in DOMAINS}
         self.own = {key: encoder.transform(photos(folder, name)).astype(np.float64) for key, name in DOMAINS.items()}
         self.suffix = "" if encoder.views == 1 else f", {encoder.views} views"
@@ -78,7 +79,7 @@ class Comparison:
 
     def cosines(self) -> None:
         for key, name in DOMAINS.items():
-            self.add(f"cosine, {name}", lambda key=key: cosine(self.own[key], self.paper[key]).mean())
+            self.add(f"cosine, {name}", partial(self._cosine, key))
 
     def pair(self, pair: str) -> None:
         own, paper = self.own, self.paper
@@ -86,6 +87,9 @@ class Comparison:
         if pair in MIXED and not self.suffix:
             self.add(f"{pair}, source of the paper", lambda: self._accuracy(pair, paper, own))
             self.add(f"{pair}, target of the paper", lambda: self._accuracy(pair, own, paper))
+
+    def _cosine(self, key: str) -> float:
+        return float(cosine(self.own[key], self.paper[key]).mean())
 
     def _accuracy(self, pair: str, of_source: dict[str, Any], of_target: dict[str, Any]) -> float:
         source, target = pair.split("-")

@@ -21,6 +21,7 @@ SHOWN = 4
 LEAST = 0.3  # of the effect of the strongest word
 # Words of a text that are tried. A network has to read the text again without each of them.
 MOST_WORDS, MOST_ENCODED = 300, 40
+GAP = "leftoutword"  # in its place where words are counted, so that its neighbours become no pair
 
 
 def speaking_words(
@@ -58,7 +59,8 @@ def speaking_words(
     words = [_words([own[place] for own in texts.values()], most) for place in range(len(rows))]
     places = np.repeat(np.arange(len(rows)), [1 + len(own) for own in words])
     left_out = [word for own in words for word in ("", *own)]
-    effects = _effects(model, recipe, _without(frame[list(rows)], columns, places, left_out), places, labels)
+    gaps = {name: f" {GAP} " if name in recipe.terms else " " for name in columns}
+    effects = _effects(model, recipe, _without(frame[list(rows)], gaps, places, left_out), places, labels)
     return {
         row: _strongest(own, effects[places == place][1:])
         for place, (row, own) in enumerate(zip(rows, words, strict=True))
@@ -71,21 +73,21 @@ def _words(texts: list[str | None], most: int) -> list[str]:
     return list(dict.fromkeys(found))[:most]
 
 
-def _without(frame: DataFrame, columns: list[str], places: NDArray[np.intp], left_out: list[str]) -> DataFrame:
-    """Return rows of a table, each without a word."""
+def _without(frame: DataFrame, gaps: dict[str, str], places: NDArray[np.intp], left_out: list[str]) -> DataFrame:
+    """Return rows of a table, each without a word; `gaps` has what stands in its place, by column."""
     import polars as pl
 
     many = frame[places.tolist()]
     changed = []
-    for name in columns:
+    for name, gap in gaps.items():
         texts = strings_of(many, name)
-        shorter = [_drop(word, text) if word else text for word, text in zip(left_out, texts, strict=True)]
+        shorter = [_drop(word, text, gap) if word else text for word, text in zip(left_out, texts, strict=True)]
         changed.append(pl.Series(name, shorter, dtype=pl.String))
     return many.with_columns(changed)
 
 
-def _drop(word: str, text: str | None) -> str | None:
-    return None if text is None else re.sub(rf"(?i)\b{re.escape(word)}\b", " ", text)
+def _drop(word: str, text: str | None, gap: str) -> str | None:
+    return None if text is None else re.sub(rf"(?i)\b{re.escape(word)}\b", gap, text)
 
 
 def _effects(
