@@ -24,7 +24,7 @@ folder = Path(mkdtemp())
 SIDE = 32
 
 
-def write(row, path):
+def write(row: np.ndarray, path: Path) -> None:
     """Write a row of 64 pixels as a picture, with dark ink on white paper."""
     path.parent.mkdir(parents=True, exist_ok=True)
     paper = (255 * (1 - row.reshape(8, 8))).round().astype(np.uint8)

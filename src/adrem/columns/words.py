@@ -50,24 +50,26 @@ def speaking_words(
     dict of int to list of str
         The words of each row; none for a table without text.
     """
-    columns = [*recipe.terms, *(name for name, own in recipe.encoders.items() if own.kind == "text")]
-    columns = [name for name in columns if name in frame.columns]
-    if not columns or not len(rows):
+    gaps = {name: gap for name, gap in _gaps(recipe).items() if name in frame.columns}
+    if not gaps or not len(rows):
         return {}
-    most = MOST_WORDS if recipe.terms and not recipe.encoders else MOST_ENCODED
-    texts = {name: strings_of(frame[list(rows)], name) for name in columns}
-    words = [_words([own[place] for own in texts.values()], most) for place in range(len(rows))]
+    most = MOST_ENCODED if recipe.encoders else MOST_WORDS
+    shown = frame[list(rows)]
+    words = [_words(texts, most) for texts in zip(*(strings_of(shown, name) for name in gaps), strict=True)]
     places = np.repeat(np.arange(len(rows)), [1 + len(own) for own in words])
     left_out = [word for own in words for word in ("", *own)]
-    gaps = {name: f" {GAP} " if name in recipe.terms else " " for name in columns}
-    effects = _effects(model, recipe, _without(frame[list(rows)], gaps, places, left_out), places, labels)
-    return {
-        row: _strongest(own, effects[places == place][1:])
-        for place, (row, own) in enumerate(zip(rows, words, strict=True))
-    }
+    effects = _effects(model, recipe, _without(shown, gaps, places, left_out), places, labels)
+    found = [_strongest(own, effects[places == place][1:]) for place, own in enumerate(words)]
+    return dict(zip(rows, found, strict=True))
 
 
-def _words(texts: list[str | None], most: int) -> list[str]:
+def _gaps(recipe: Recipe) -> dict[str, str]:
+    """Return the columns of text, each with what stands in place of a word."""
+    encoded = {name: " " for name, own in recipe.encoders.items() if own.kind == "text"}
+    return {**dict.fromkeys(recipe.terms, f" {GAP} "), **encoded}
+
+
+def _words(texts: Sequence[str | None], most: int) -> list[str]:
     """Return the different words of some texts in order, in small letters."""
     found = (word.lower() for text in texts for word in re.findall(WORD, text or ""))
     return list(dict.fromkeys(found))[:most]
@@ -77,13 +79,14 @@ def _without(frame: DataFrame, gaps: dict[str, str], places: NDArray[np.intp], l
     """Return rows of a table, each without a word; `gaps` has what stands in its place, by column."""
     import polars as pl
 
-    many = frame[places.tolist()]
+    many: DataFrame = frame[places.tolist()]
     changed = []
     for name, gap in gaps.items():
         texts = strings_of(many, name)
         shorter = [_drop(word, text, gap) if word else text for word, text in zip(left_out, texts, strict=True)]
         changed.append(pl.Series(name, shorter, dtype=pl.String))
-    return many.with_columns(changed)
+    made: DataFrame = many.with_columns(changed)
+    return made
 
 
 def _drop(word: str, text: str | None, gap: str) -> str | None:

@@ -29,7 +29,6 @@ from adrem.runtime.memory import size_of
 REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 USUAL = "https://huggingface.co"
 DATA = "_data"  # what the weights beside a large ONNX network are called
-KINDS = (".onnx", ".safetensors", f".onnx{DATA}")
 ORIGIN = "origin.json"
 
 
@@ -117,17 +116,25 @@ def _client() -> Any:
 def _choose(told: Any, file: str | None, packaged: bool) -> list[_File]:
     """Return the files of a repository that a model is made of, all of kinds that hold no code."""
     known = {own.rfilename: own for own in told.siblings or ()}
-    networks = (file,) if file else ((SAFE,) if packaged else NETWORKS)
-    network = next((own for own in networks if own in known), None)
-    if network is None or not network.endswith(KINDS[:2]):
-        safe = [own for own in known if own.endswith(KINDS[:2])]
-        listed = ", ".join(safe[:5]) or "none of a kind that is safe to read"
-        raise ParameterError(f"{told.id} has no {' or '.join(networks)}. Networks there: {listed}.", "file")
-    names = {network: SAFE if network.endswith(SAFE) else NETWORKS[0]}
-    # Under the name by which the network refers to it.
-    names |= {f"{network}{DATA}": Path(f"{network}{DATA}").name} if f"{network}{DATA}" in known else {}
-    names |= {own: own for own in (TOKENIZER, CONFIG) if own in known}
-    return [_described(known[path], name) for path, name in names.items()]
+    network = _choose_network(told.id, known, (file,) if file else ((SAFE,) if packaged else NETWORKS))
+    beside = f"{network}{DATA}"  # found under the name by which the network refers to it
+    names = {
+        network: SAFE if packaged else NETWORKS[0],
+        beside: Path(beside).name,
+        TOKENIZER: TOKENIZER,
+        CONFIG: CONFIG,
+    }
+    return [_described(known[path], name) for path, name in names.items() if path in known]
+
+
+def _choose_network(repository: str, known: dict[str, Any], wanted: tuple[str, ...], kind: str) -> str:
+    """Return the first of the wanted networks that is there and of the kind that is used."""
+    safe = [own for own in known if own.endswith(kind)]
+    network = next((own for own in wanted if own in safe), None)
+    if network is None:
+        listed = ", ".join(safe[:5]) or f"none that ends in {kind}"
+        raise ParameterError(f"{repository} has no {' or '.join(wanted)}. Networks there: {listed}.", "file")
+    return network
 
 
 def _described(told: Any, name: str) -> _File:

@@ -99,17 +99,23 @@ def _up_to(content: bytes, layer: str, name: str) -> bytes:
     """Return a network whose only output is that of a layer."""
     network = parse_network(content, name)
     graph = network.graph
-    known = {output: output for node in graph.node for output in node.output}
-    known = {node.name: node.output[0] for node in graph.node if node.name and node.output} | known
-    arrays = {array.name for array in graph.initializer}
-    linear = [node.input[0] for node in graph.node if node.op_type in LINEAR and node.input[1] in arrays]
-    if linear:
-        known[LAST_HIDDEN] = linear[-1]
+    known = _layers(graph)
     if layer not in known:
-        raise unknown_layer(layer, name, [own.name for own in graph.output], [node.output[0] for node in graph.node])
+        raise unknown_layer(
+            layer, name, [own.name for own in graph.output], [own for node in graph.node for own in node.output]
+        )
     del graph.output[:]
     graph.output.add().name = known[layer]
     return bytes(network.SerializeToString())
+
+
+def _layers(graph: Any) -> dict[str, str]:
+    """Return what a network makes, by its name, by that of its node, and as the last hidden layer."""
+    arrays = {array.name for array in graph.initializer}
+    linear = [node for node in graph.node if node.op_type in LINEAR and {*node.input[1:]} & arrays]
+    last = {LAST_HIDDEN: linear[-1].input[0]} if linear else {}
+    nodes = {node.name: node.output[0] for node in graph.node if node.name and node.output}
+    return {**nodes, **{made: made for node in graph.node for made in node.output}, **last}
 
 
 def _locations(message: Any) -> Iterator[str]:
