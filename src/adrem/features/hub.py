@@ -116,14 +116,11 @@ def _client() -> Any:
 def _choose(told: Any, file: str | None, packaged: bool) -> list[_File]:
     """Return the files of a repository that a model is made of, all of kinds that hold no code."""
     known = {own.rfilename: own for own in told.siblings or ()}
-    network = _choose_network(told.id, known, (file,) if file else ((SAFE,) if packaged else NETWORKS))
+    usual = (SAFE,) if packaged else NETWORKS
+    wanted = (file,) if file else usual
+    network = _choose_network(told.id, known, wanted, Path(usual[0]).suffix)
     beside = f"{network}{DATA}"  # found under the name by which the network refers to it
-    names = {
-        network: SAFE if packaged else NETWORKS[0],
-        beside: Path(beside).name,
-        TOKENIZER: TOKENIZER,
-        CONFIG: CONFIG,
-    }
+    names = {network: usual[0], beside: Path(beside).name, TOKENIZER: TOKENIZER, CONFIG: CONFIG}
     return [_described(known[path], name) for path, name in names.items() if path in known]
 
 
