@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
+import adrem
+from adrem import AdREM
 from adrem.exceptions import EncoderNotFoundError, MissingImportError, ParameterError
 from adrem.features import ImageEncoder
 from adrem.features.saved import encoder_from_dict, encoder_to_dict
@@ -79,6 +82,19 @@ def test_a_saved_encoder_asks_for_its_module() -> None:
     with pytest.raises(EncoderNotFoundError, match="checksum differs"):
         again.set_params(model=network(1)).transform(PHOTOS)
     np.testing.assert_array_equal(again.set_params(model=module).transform(PHOTOS), expected)
+
+
+def test_a_pipeline_names_the_module_that_it_needs(tmp_path: Path) -> None:
+    module = network()
+    photos = PHOTOS * 4
+    pipeline = make_pipeline(encoder_of(module), AdREM(C=1.0, n_estimators=3, random_state=0))
+    pipeline.fit(photos, [0, 1, 0, 1, 0, 1, *[-1] * 6])
+    adrem.save(pipeline, tmp_path / "model.adrem")
+    again = adrem.load(tmp_path / "model.adrem")
+    with pytest.raises(EncoderNotFoundError, match="torch:Sequential"):
+        again.predict(photos)
+    again[0].set_params(model=module, cache=False)
+    np.testing.assert_array_equal(again.predict(photos), pipeline.predict(photos))
 
 
 def test_a_gpu_that_is_not_there() -> None:

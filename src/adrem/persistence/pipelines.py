@@ -67,6 +67,8 @@ def pack_steps(pipeline: Pipeline) -> tuple[list[dict[str, Any]], Arrays]:
             elif value is not None:
                 own[attribute] = _plain(value)
         given = {param: value for param, value in step.get_params(deep=False).items() if param not in LOCAL}
+        if path.startswith("adrem.features:") and not isinstance(given["model"], str):
+            given["model"] = step.model_name  # a path or a module of this machine
         params = {param: _param(step, param, value) for param, value in given.items()}
         values.append({"name": name, "class": path, "params": params, "values": own})
     values.append({"name": pipeline.steps[-1][0], "class": None})
