@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 import pytest
 from PIL import Image
-from small_networks import classifier_model, image_model
+from small_networks import classifier_model, image_model, network_of, save_network
 
-from adrem.exceptions import ParameterError
+from adrem.exceptions import DamagedDataError, EncoderNotFoundError, ParameterError
 from adrem.features import ImageEncoder
 from adrem.features.layers import as_rows
 
@@ -47,6 +47,28 @@ def test_layers_have_caches_of_their_own(tmp_path: Path) -> None:
     widths = [encoder_of(path, layer=layer, cache=cache).transform(PHOTOS).shape[1] for layer in (None, "map", None)]
     assert widths == [5, 4, 5]
     assert len(list(cache.glob("*.sqlite"))) == 2
+
+
+def test_settings_that_change_after_fit(tmp_path: Path) -> None:
+    """No features of another layer or normalization get into the cache."""
+    path, cache = classifier_model(tmp_path / "net.onnx"), tmp_path / "cache"
+    encoder = encoder_of(path, cache=cache)
+    for settings in ({"normalization": "keras"}, {"layer": "scores"}):
+        made = encoder.set_params(**settings).transform(PHOTOS)
+        np.testing.assert_allclose(
+            made, ImageEncoder(**encoder.get_params() | {"cache": False}).fit_transform(PHOTOS), rtol=1e-5
+        )
+    with pytest.raises(EncoderNotFoundError, match="fit again"):
+        encoder.set_params(layer="map").transform(PHOTOS)
+
+
+def test_a_network_without_a_row_for_each_image(tmp_path: Path) -> None:
+    images = onnx.helper.make_tensor_value_info("images", onnx.TensorProto.FLOAT, ["n", 3, "height", "width"])
+    mean = onnx.helper.make_tensor_value_info("mean", onnx.TensorProto.FLOAT, [])
+    nodes = [onnx.helper.make_node("ReduceMean", ["images"], ["mean"], keepdims=0)]
+    save_network(tmp_path / "mean.onnx", network_of(onnx.helper.make_graph(nodes, "mean", [images], [mean])))
+    with pytest.raises(DamagedDataError, match="no row of features"):
+        encoder_of(tmp_path / "mean.onnx")
 
 
 def test_eighteen_views_are_nine_crops_and_their_mirror_images(tmp_path: Path) -> None:

@@ -191,6 +191,27 @@ class Encoder(TransformerMixin, BaseEstimator):
             )
         self._open(weights)
 
+        if self._n_features() != self.n_features_out_:
+            raise EncoderNotFoundError(f"{weights.name} was fitted with other settings: fit again.")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. The network is opened again, as it may be another one.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters.
+
+        Returns
+        -------
+        Self
+            The encoder.
+        """
+        if not {*params} <= {"cache", "verbose"}:
+            self.__dict__.pop("_network", None)
+        super().set_params(**params)
+        return self
+
     def _find_weights(self) -> Weights:
         return find_weights(self.model, self.kind)
 

@@ -168,7 +168,10 @@ class ImageEncoder(Encoder):
     def _open(self, weights: Weights) -> None:
         run, usual = self._runner(weights)
         chosen = usual if self.normalization == "auto" else NORMALIZATIONS[self.normalization]
-        rows = as_rows(run(np.zeros((1, 3, self.size, self.size), np.float32)))
+        made = run(np.zeros((1, 3, self.size, self.size), np.float32))
+        if made.ndim < 2 or made.shape[0] != 1:
+            raise DamagedDataError(f"{weights.name} is no network for images: it gives no row of features for each.")
+        rows = as_rows(made)
         self._network = _Network(run, chosen, rows.shape[1])
 
     def _runner(self, weights: Weights) -> tuple[Run, Normalization]:
