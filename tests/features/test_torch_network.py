@@ -88,7 +88,7 @@ def test_a_pipeline_names_the_module_that_it_needs(tmp_path: Path) -> None:
     module = network()
     photos = PHOTOS * 4
     pipeline = make_pipeline(encoder_of(module), AdREM(C=1.0, n_estimators=3, random_state=0))
-    pipeline.fit(photos, [0, 1, 0, 1, 0, 1, *[-1] * 6])
+    pipeline.fit(photos, ["sand", "sea", "rock"] * 4)
     adrem.save(pipeline, tmp_path / "model.adrem")
     again = adrem.load(tmp_path / "model.adrem")
     with pytest.raises(EncoderNotFoundError, match="torch:Sequential"):

@@ -263,8 +263,9 @@ def _images_through(session: Any, path: Path, size: int) -> Run:
     one_by_one = shape[0] == 1  # exported for one image at a time
 
     def run(images: NDArray[np.float32]) -> NDArray[Any]:
-        parts = images[:, None] if one_by_one else [images]
-        return np.concatenate([run_session(session, {given[0].name: part}, str(path)) for part in parts])
+        if one_by_one and len(images) > 1:
+            return np.concatenate([run(image[None]) for image in images])
+        return np.asarray(run_session(session, {given[0].name: images}, str(path)))
 
     return run
 
