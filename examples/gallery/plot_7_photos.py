@@ -63,8 +63,8 @@ network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], 
 (folder / "parts.onnx").write_bytes(network.SerializeToString())
 
 # %%
-# Two folders and the network are all that is needed. The command line does the same:
-# `adrem adapt clean/ camera/ --encoder parts.onnx -o labels.csv --report page.html`.
+# Two folders and the network are all that is needed. The command line does the same with networks for images of
+# 224 x 224 pixels: `adrem adapt studio/ phone/ --encoder FILE.onnx -o labels.csv --report page.html`.
 
 encoder = ImageEncoder(folder / "parts.onnx", size=SIDE, cache=False)
 adapted = adapt_tables(folder / "clean", folder / "camera", encoder=encoder, model=AdREM(random_state=0))
@@ -79,8 +79,8 @@ print(f"right, adapted: {100 * np.mean(labels == y_target):.0f} %")
 # Some pictures whose label was changed by adapting: the label of the source alone, and the adapted one. The report of
 # the command shows such pictures for each label, beside the surest and the least sure.
 
-changed = np.flatnonzero(labels != source_only)[:20]
-picture, axes = plt.subplots(2, 10, figsize=(10, 2.9), layout="constrained")
+changed = np.flatnonzero(labels != source_only)[:18]
+picture, axes = plt.subplots(3, 6, figsize=(6, 4), layout="constrained")
 for ax, place in zip(axes.flat, changed, strict=True):
     ax.imshow(Image.open(folder / "camera" / f"{place:03}.png"), cmap="gray")
     ax.set_title(f"{source_only[place]} \N{RIGHTWARDS ARROW} {labels[place]}")
