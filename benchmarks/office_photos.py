@@ -103,6 +103,16 @@ class Comparison:
         return accuracy(of_source[source], self.labels[source], of_target[target], self.labels[target])
 
 
+def summarize(rows: list[dict[str, str]], suffix: str = "") -> str:
+    """Return the table of the guide: the accuracies, and their mean."""
+    found = {row["what"]: row for row in rows}
+    lines = [f"| Ad-REM on | {' | '.join(PAIRS)} | mean |", "|---" * (len(PAIRS) + 2) + "|"]
+    for title, column in (("features from the photos", "value"), ("the paper's features", "of_the_paper")):
+        values = [float(found[pair + suffix][column]) for pair in PAIRS]
+        lines.append(f"| {title} | {' | '.join(f'{value:.1f}' for value in [*values, np.mean(values)])} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", type=Path)
@@ -119,6 +129,7 @@ def main() -> None:
     for pair in MIXED if arguments.views == 1 else ():
         comparison.mixed(pair)
     print(arguments.out.read_text("utf-8"))
+    print(summarize(read_csv(arguments.out), comparison.suffix))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from csv_files import write_csv
+from csv_files import read_csv, write_csv
 from numpy.typing import NDArray
 from office_photos import DOMAINS, cosine, photos
 from PIL import Image
@@ -72,6 +72,18 @@ def squares() -> list[Any]:
     return found
 
 
+def summarize(rows: list[dict[str, str]]) -> str:
+    """Return the table of the guide."""
+    names = [*DOMAINS.values()]
+    lines = [f"| scaling | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    lines += [
+        f"| {row['scaling']} | {' | '.join(f'{float(row[name]):.3f}' for name in names)} |"
+        for row in rows
+        if row["scaling"] in WAYS
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", type=Path)
@@ -92,7 +104,7 @@ def main() -> None:
     cost = cosine(features(encoder, originals), features(encoder, [shared_form(image) for image in originals]))
     last = {"scaling": "scaled and compressed before, against the original", "others": f"{cost.mean():.4f}"}
     write_csv(arguments.out, FIELDS, [*rows.values(), {**dict.fromkeys(FIELDS, ""), **last}])
-    print(arguments.out.read_text("utf-8"))
+    print(summarize(read_csv(arguments.out)))
 
 
 if __name__ == "__main__":

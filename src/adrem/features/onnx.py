@@ -23,11 +23,14 @@ def open_session(path: Path, device: str, layer: str | None = None) -> Any:
     """Open the network in a file, after a check of the files that it refers to; see `start_session`."""
     check_device(device)
     content = _read(path)
-    _check_places(path, list(_locations(parse_network(content, str(path)))))
+    locations = list(_locations(parse_network(content, str(path))))
+    _check_places(path, locations)
+    if locations and layer is None:  # older versions find files beside a network only with its path
+        return start_session(str(path), device, str(path))
     return start_session(content, device, str(path), layer)
 
 
-def start_session(content: bytes, device: str, name: str, layer: str | None = None) -> Any:
+def start_session(network: bytes | str, device: str, name: str, layer: str | None = None) -> Any:
     """Return a session that runs a network up to a layer, by default to its outputs.
 
     It uses the threads that `OMP_NUM_THREADS` allows, else all cores. Files beside the network are found by its name.
@@ -38,7 +41,7 @@ def start_session(content: bytes, device: str, name: str, layer: str | None = No
     options.inter_op_num_threads = 1
     options.log_severity_level = 4  # errors are raised anyway
     options.add_session_config_entry(BESIDE, str(Path(name).parent.resolve()))
-    chosen = content if layer is None else _up_to(content, layer, name)
+    chosen = network if layer is None or isinstance(network, str) else _up_to(network, layer, name)
     providers = [PROVIDERS[device]]
     return guarded(name, "a network", lambda: runtime.InferenceSession(chosen, options, providers=providers))
 
