@@ -192,9 +192,17 @@ def _template() -> Template:
         "level": lambda value, unit: (
             f"{100 * value:.1f}{NBSP}%" if unit == "share of rows" else f"{value:+.2f}{NBSP}{SIGMA}"
         ),
-        "brief": lambda text: without_middle(str(text), LABEL_LENGTH),
+        "brief": _brief,
     }
     return environment.from_string(files("adrem.reports").joinpath("template.html.jinja").read_text("utf-8"))
+
+
+def _brief(label: Any) -> Any:
+    """Return a label as HTML: shortened, and with places to break a line after underscores."""
+    from markupsafe import Markup
+    from markupsafe import escape as escaped
+
+    return Markup("_<wbr>").join(map(escaped, without_middle(str(label), LABEL_LENGTH).split("_")))
 
 
 def _words(d: Diagnosis, about: About) -> dict[str, Any]:
