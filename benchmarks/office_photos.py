@@ -104,11 +104,12 @@ class Comparison:
 
 
 def summarize(rows: list[dict[str, str]], suffix: str = "") -> str:
-    """Return the table of the guide: the accuracies, and their mean."""
+    """Return the table of the guide: the accuracies of the pairs that are measured."""
     found = {row["what"]: row for row in rows}
-    lines = [f"| Ad-REM on | {' | '.join(PAIRS)} | mean |", "|---" * (len(PAIRS) + 2) + "|"]
+    pairs = [pair for pair in PAIRS if pair + suffix in found]
+    lines = [f"| Ad-REM on | {' | '.join(pairs)} | mean |", "|---" * (len(pairs) + 2) + "|"]
     for title, column in (("features from the photos", "value"), ("the paper's features", "of_the_paper")):
-        values = [float(found[pair + suffix][column]) for pair in PAIRS]
+        values = [float(found[pair + suffix][column]) for pair in pairs]
         lines.append(f"| {title} | {' | '.join(f'{value:.1f}' for value in [*values, np.mean(values)])} |")
     return "\n".join(lines)
 
