@@ -64,6 +64,23 @@ def image_model(path: Path) -> Path:
     return path
 
 
+def classifier_model(path: Path, side: int | str = "side", n: int | str = "n") -> Path:
+    """Write a network with a map, the mean over it, and scores of five classes; its arrays are random, but fixed."""
+    rng = np.random.default_rng(0)
+    arrays = {"kernel": rng.normal(size=(4, 3, 3, 3)), "weight": rng.normal(size=(4, 5)), "bias": rng.normal(size=5)}
+    kept = [numpy_helper.from_array(array.astype(np.float32), name) for name, array in arrays.items()]
+    nodes = [
+        helper.make_node("Conv", ["images", "kernel"], ["map"], name="first"),
+        helper.make_node("GlobalAveragePool", ["map"], ["mean"]),
+        helper.make_node("Flatten", ["mean"], ["flat"], axis=1),
+        helper.make_node("Gemm", ["flat", "weight", "bias"], ["scores"]),
+    ]
+    images = helper.make_tensor_value_info("images", TensorProto.FLOAT, [n, 3, side, side])
+    scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, [n, 5])
+    save_network(path, network_of(helper.make_graph(nodes, "classifier", [images], [scores], kept)))
+    return path
+
+
 def network_of(graph: onnx.GraphProto) -> onnx.ModelProto:
     """Return a network for all versions of onnxruntime that are supported."""
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

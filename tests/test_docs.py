@@ -10,9 +10,11 @@ import few_labels
 import field
 import house_picture
 import label_shift
+import office_photos
 import options
 import own_files
 import own_tables
+import photo_scaling
 import pytest
 from csv_files import read_csv
 from results_page import make_page
@@ -52,6 +54,12 @@ def test_tables_of_own_files_are_up_to_date() -> None:
     assert own_tables.show_rules(rows) in diagnosis
     assert own_tables.show_estimates(rows) in estimate
     assert own_tables.show_rivals(rows) in estimate
+
+
+def test_tables_of_photos_are_up_to_date() -> None:
+    page = (DOCS / "features.md").read_text("utf-8")
+    assert photo_scaling.summarize(read("photo_scaling")) in page
+    assert office_photos.summarize(read("office_photos")) in page
 
 
 def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:

@@ -1,4 +1,4 @@
-"""Only `adrem datasets fetch` uses the network: no import, fit, report or other command does."""
+"""Only `adrem datasets fetch` and `adrem models fetch` use the network: no import, fit or report does."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,11 @@ def test_texts_are_encoded_and_the_model_names_the_encoder(adrem: Command, folde
     assert any("--chunks mean reads all" in note for note in summary["notes"])
     assert summary["accuracy"]["adapted"] > 0.9
     assert (folder / "m.adrem").stat().st_size < 100_000  # the network is not in it
+    page = (folder / "page.html").read_text("utf-8")
+    assert "Marked words speak for the label" in page
+    texts = " ".join(pl.read_csv("knives.csv")["review"])
+    assert {*re.findall("<mark>(.*?)</mark>", page)} <= {*texts.split()}
+    assert "<mark>" in page
     code, _, err = adrem("predict", "m.adrem", "knives.csv", "-o", "again.csv")
     assert code == 0, err
     assert pl.read_csv("again.csv").equals(pl.read_csv("labels.csv"))

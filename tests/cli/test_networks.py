@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from hubs import Hub, serving
 
 from adrem.features import catalog
 from adrem.features.catalog import Known
@@ -60,3 +61,16 @@ def test_altered_and_missing_files_are_not_installed(adrem: Command, home: Path)
     code, _, err = adrem("models", "info", "unknown")
     assert code == 2
     assert "known are small" in err
+
+
+def test_a_model_is_fetched_from_the_hub(adrem: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("huggingface_hub", reason="pip install 'adrem[hub]'")
+    with serving(Hub("owner/net", {"model.onnx": b"content"})) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        code, _, err = adrem("models", "fetch", "owner/net", "--revision", "main")
+    assert code == 0, err
+    assert f"net: in {home / 'net'}" in err
+    assert (home / "net" / "model.onnx").read_bytes() == b"content"
+    code, _, err = adrem("models", "fetch", "small", "--revision", "main")
+    assert code == 2
+    assert "Only models of the hub" in err

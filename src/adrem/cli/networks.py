@@ -55,24 +55,39 @@ def info(name: Name) -> None:
 
 @app.command()
 def fetch(
-    name: Name,
+    name: Annotated[str, typer.Argument(help="A model of `adrem models list`, or OWNER/NAME on huggingface.co.")],
     source: Annotated[Path | None, typer.Option("--from", help="A folder that holds the model's files.")] = None,
+    revision: Annotated[str | None, typer.Option(help="Commit, branch or tag on the hub (default: newest).")] = None,
+    file: Annotated[str | None, typer.Option(help="File of the network on the hub, if there are several.")] = None,
 ) -> None:
-    """Put a model into the folder of the models, from a folder that holds its files; each is checked."""
+    """Put a model into the folder of the models, from the hub or from a folder, after a check of its files."""
+    from adrem.features.hub import fetch_model, is_repository
+
+    if is_repository(name):
+        own, folder = fetch_model(name, revision, file)
+        say(f"{own}: in {folder}")
+        return
+    if revision is not None or file is not None:
+        raise typer.BadParameter("Only models of the hub (OWNER/NAME) have these.", param_hint="--revision, --file")
+    _install(checked("NAME", partial(_find, name)), source)
+
+
+def _install(known: Known, source: Path | None) -> None:
+    """Copy the files of a known model from a folder."""
     from adrem.features.installing import install, is_complete
     from adrem.features.weights import model_homes
 
-    known, home = checked("NAME", partial(_find, name)), model_homes()[0]
+    home = model_homes()[0]
     if not is_complete(known, home):
         if source is None:
             files = ", ".join(known.files)
             raise typer.BadParameter(
-                f"No address of {name} is known: get {files} ({known.origin}), put them into {home}, or name a folder "
-                "that has them.",
+                f"No address of {known.name} is known: get {files} ({known.origin}), put them into {home}, or name a "
+                "folder that has them.",
                 param_hint="--from",
             )
         install(known, source)
-    say(f"{name}: in {home}")
+    say(f"{known.name}: in {home}")
 
 
 def _find(name: str) -> Known:

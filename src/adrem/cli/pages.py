@@ -47,12 +47,14 @@ def make_file_page(
     if samples and pair.frames is not None and pair.recipe is not None:
         texts = [RowTexts(frame, pair.recipe, identifier) for frame in pair.frames]
     names = [Path(origin[side]["name"]).name for side in ("source", "target")]
+    diagnosis = examined.diagnosis()
     about = About(
         title=f"{names[1]}, labelled from {names[0]}",
         source_name=names[0],
         target_name=names[1],
         source_rows=texts[0],
         target_rows=texts[1],
+        speaking={} if texts[1] is None else _speaking(pair, model, diagnosis),
         source_places=None if pair.source_places is None else pair.source_places.tolist(),
         command=command,
         facts={
@@ -76,7 +78,7 @@ def make_file_page(
         "source": pair.y_source.tolist(),
         "target": model.classes_[examined.after].tolist(),
     }
-    return make_page(_shown(examined.diagnosis(), pair.recipe), labels, about)
+    return make_page(_shown(diagnosis, pair.recipe), labels, about)
 
 
 def _shown(diagnosis: Diagnosis, recipe: Recipe | None) -> Diagnosis:
@@ -97,6 +99,16 @@ def _pictures(pair: Pair, examined: Examination, *, samples: bool) -> dict[str, 
         return {}
     source, target = (Thumbnails(frame, PHOTO, SIDE) for frame in pair.frames)
     return {"source_pictures": source, "target_pictures": target, "examples": examined.examples(SHOWN_ROWS)}
+
+
+def _speaking(pair: Pair, model: Any, diagnosis: Diagnosis) -> dict[int, list[str]]:
+    """Return the words that speak for the label of the least certain rows; none for tables without text."""
+    from adrem.columns.words import speaking_words
+
+    if pair.frames is None or pair.recipe is None:
+        return {}
+    rows, labels = ([getattr(own, name) for own in diagnosis.uncertain] for name in ("row", "label"))
+    return speaking_words(model, pair.recipe, pair.frames[1], rows, labels)
 
 
 def _readable_features(features: list[ClassFeatures], recipe: Recipe | None) -> list[ClassFeatures]:

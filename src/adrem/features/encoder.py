@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._param_validation import Options, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from adrem.base.constraints import check_params
@@ -29,6 +30,7 @@ VERSION = 1
 # The parameters that both encoders have.
 COMMON: dict[str, list[Any]] = {
     "model": [str, os.PathLike],
+    "batch_size": [Interval(Integral, 1, None, closed="left")],
     "device": [StrOptions({"cpu", "cuda"})],
     "cache": [None, str, os.PathLike, Options(bool, {False})],
     "verbose": ["verbose"],
@@ -83,7 +85,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         check_params(self)
         self._check_items(X)
-        weights = find_weights(self.model, self.kind)
+        weights = self._find_weights()
         self._open(weights)
         self.checksum_ = weights.checksum
         self.n_features_out_ = self._n_features()
@@ -150,8 +152,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             The names.
         """
         check_is_fitted(self)
-        name = model_name(self.model)
-        return np.array([f"{name}_{k}" for k in range(self.n_features_out_)], dtype=object)
+        return np.array([f"{self.model_name}_{k}" for k in range(self.n_features_out_)], dtype=object)
 
     def _encode_block(self, items: Sequence[Any], first: int, found: Encoded, store: Any, tick: Any) -> None:
         """Encode a block of items: what is known is looked up, and the same content is encoded once."""
@@ -181,13 +182,38 @@ class Encoder(TransformerMixin, BaseEstimator):
         """Open the network if it is not open, as after reading the encoder from a file."""
         if getattr(self, "_network", None) is not None:
             return
-        weights = find_weights(self.model, self.kind)
+        weights = self._find_weights()
         if weights.checksum != self.checksum_:
+            where = f"The model {weights.name} in {weights.network.parent}" if weights.files else weights.name
             raise EncoderNotFoundError(
-                f"The model {weights.name} in {weights.network.parent} is not the one that this encoder was fitted "
-                "with: its checksum differs. Put the files of that one there, or fit again."
+                f"{where} is not the one that this encoder was fitted with: its checksum differs. Get that one, or fit "
+                "again."
             )
         self._open(weights)
+
+        if self._n_features() != self.n_features_out_:
+            raise EncoderNotFoundError(f"{weights.name} was fitted with other settings: fit again.")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. The network is opened again, as it may be another one.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters.
+
+        Returns
+        -------
+        Self
+            The encoder.
+        """
+        if not {*params} <= {"cache", "verbose"}:
+            self.__dict__.pop("_network", None)
+        super().set_params(**params)
+        return self
+
+    def _find_weights(self) -> Weights:
+        return find_weights(self.model, self.kind)
 
     def _cache_file(self) -> Path | None:
         if self.cache is False:
@@ -195,7 +221,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         folder = cache_home() / "features" if self.cache is None else Path(self.cache).expanduser()
         settings = json.dumps([VERSION, self.checksum_, self._settings()])
         key = hashlib.sha256(settings.encode()).hexdigest()[:16]
-        return folder / f"{model_name(self.model)}-{key}.sqlite"
+        return folder / f"{self.model_name.replace(':', '-')}-{key}.sqlite"
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model, for one given by its path that of its folder or file."""
+        return model_name(self.model)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the network out of copies: it is opened again when it is needed."""

@@ -16,7 +16,6 @@ from adrem.files.archives import read_arrays
 from adrem.files.budget import Budget
 from adrem.files.labelled_rows import guarded
 
-N_FEATURES = 2048
 STAGES = (3, 4, 6, 3)  # blocks of each stage
 EPSILON = 1e-3
 OPSET, IR_VERSION = 13, 8  # known to every onnxruntime that is supported
@@ -62,7 +61,7 @@ class _Builder:
         short = given
         if widened:
             short = self._convolution(given, f"{name}.downsample.0", f"{name}.downsample.1", stride=stride)
-        return self._relu(self._node("Add", [out, short]))
+        return self._relu(self._node("Add", [out, short]), name)
 
     def _convolution(self, given: str, name: str, normal: str, *, stride: int = 1, pad: int = 0) -> str:
         """Add a convolution with the normalization that follows it."""
@@ -77,11 +76,11 @@ class _Builder:
         inputs = [given, f"{name}.weight", f"{name}.bias"]
         return self._node("Conv", inputs, strides=[stride] * 2, pads=[pad] * 4, kernel_shape=[*kernel.shape[2:]])
 
-    def _relu(self, given: str) -> str:
-        return self._node("Relu", [given])
+    def _relu(self, given: str, name: str = "") -> str:
+        return self._node("Relu", [given], name)
 
-    def _node(self, kind: str, inputs: list[str], **settings: Any) -> str:
-        output = f"{kind}_{len(self._nodes)}"
+    def _node(self, kind: str, inputs: list[str], name: str = "", **settings: Any) -> str:
+        output = name or f"{kind}_{len(self._nodes)}"
         self._nodes.append(self._helper.make_node(kind, inputs, [output], **settings))
         return output
 
@@ -91,6 +90,6 @@ class _Builder:
     def _model(self) -> Any:
         helper, number = self._helper, 1  # the number of float32
         images = helper.make_tensor_value_info("images", number, ["n", 3, "height", "width"])
-        features = helper.make_tensor_value_info("features", number, ["n", N_FEATURES])
+        features = helper.make_tensor_value_info("features", number, ["n", "features"])
         graph = helper.make_graph(self._nodes, "resnet50", [images], [features], self._arrays)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)

@@ -9,7 +9,7 @@ from adrem.exceptions import DamagedDataError
 from adrem.features.encoder import Encoder
 from adrem.features.images import ImageEncoder
 from adrem.features.text import TextEncoder
-from adrem.features.weights import NAME, model_name
+from adrem.features.weights import NAME
 
 CLASSES: dict[str, type[Encoder]] = {"text": TextEncoder, "image": ImageEncoder}
 # What is of one machine only.
@@ -22,7 +22,7 @@ def encoder_to_dict(encoder: Encoder) -> dict[str, Any]:
     params = {name: value for name, value in encoder.get_params().items() if name not in LOCAL}
     return {
         "kind": encoder.kind,
-        "params": {**params, "model": model_name(encoder.model)},
+        "params": {**params, "model": encoder.model_name},
         "checksum": encoder.checksum_,
         "n_features": encoder.n_features_out_,
     }

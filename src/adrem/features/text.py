@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from adrem.base.reading import is_missing
 from adrem.exceptions import DamagedDataError, InvalidTypeError, ParameterError
 from adrem.features.encoder import COMMON, Encoder
-from adrem.features.onnx import open_session
+from adrem.features.onnx import open_session, run_session
 from adrem.features.store import Entry
 from adrem.features.tokens import read_config, read_tokenizer
 from adrem.features.weights import CONFIG, TOKENIZER, Weights
@@ -89,7 +89,6 @@ class TextEncoder(Encoder):
         "max_tokens": [Interval(Integral, LEAST_TOKENS, None, closed="left"), None],
         "chunks": [StrOptions({"first", "mean"})],
         "pooling": [StrOptions({"mean", "first"})],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -201,8 +200,7 @@ class TextEncoder(Encoder):
             ids[row, : n_tokens[row]], mask[row, : n_tokens[row]] = own.ids, 1
         session = self._network.session
         given = dict(zip(INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
-        wanted = {own.name: given[own.name] for own in session.get_inputs()}
-        states = guarded(str(self.model), "a network", lambda: session.run(None, wanted))[0]
+        states = run_session(session, {own.name: given[own.name] for own in session.get_inputs()}, self.model_name)
         if states.ndim == 2:  # the network has averaged already
             return np.asarray(states, np.float64)
         if self.pooling == "first":

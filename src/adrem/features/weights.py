@@ -14,17 +14,23 @@ from adrem.exceptions import DamagedDataError, EncoderNotFoundError, ParameterEr
 from adrem.features.catalog import CATALOG, Kind, Known
 from adrem.runtime.memory import size_of
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# Packages whose architectures are known by name, with weights from a file.
+PACKAGES = ("timm", "torchvision")
+MODULE = "torch"  # before the name of a module that was given
+NAME = re.compile(rf"(?:(?:{'|'.join((*PACKAGES, MODULE))}):)?[A-Za-z0-9][A-Za-z0-9._-]{{0,99}}")
 NETWORKS = ("model.onnx", "onnx/model.onnx")
+SAFE = "model.safetensors"
 TOKENIZER, CONFIG = "tokenizer.json", "config.json"
+FORMS = (".onnx", ".npz", ".safetensors")
 # How large a file may be; a network has to fit into one message of protobuf.
 MOST_BYTES = {TOKENIZER: 2**26, CONFIG: 2**20}
 MOST_NETWORK_BYTES = 2**31
 # Files of weights that are pickles, or may hold one.
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".h5", ".keras"}
 CONVERT = (
-    "It may run code when it is read. Convert it once where you trust it, for example by torch.onnx.export(network, "
-    "example, 'model.onnx'), and name that file"
+    "It may run code when it is read. Convert it once where you trust it: by torch.onnx.export(network, example, "
+    "'model.onnx'), and name that file; or by safetensors.torch.save_file(network.state_dict(), 'NAME.safetensors'), "
+    "for an architecture of torchvision or timm"
 )
 
 
@@ -39,7 +45,7 @@ class Weights:
     @property
     def network(self) -> Path:
         """The file of the network."""
-        return next(path for path in self.files.values() if path.suffix in (".onnx", ".npz"))
+        return next(path for path in self.files.values() if path.suffix in FORMS)
 
 
 def model_homes() -> list[Path]:
@@ -54,6 +60,8 @@ def find_weights(model: str | os.PathLike[str], kind: Kind) -> Weights:
     if path is not None:
         return _at_path(path, kind)
     name = str(model)
+    if ":" in name:
+        return _of_package(name, kind)
     known = CATALOG.get(name)
     if known is not None:
         return _known(known, kind)
@@ -71,7 +79,7 @@ def find_weights(model: str | os.PathLike[str], kind: Kind) -> Weights:
 def model_name(model: str | os.PathLike[str]) -> str:
     """Return the name of a model, for one given by its path that of its folder or file."""
     path = Path(model)
-    if path.suffix in (".onnx", ".npz"):
+    if path.suffix in FORMS:
         return path.parent.name if path.name in NETWORKS else path.stem
     return path.name
 
@@ -89,7 +97,7 @@ def _as_path(model: str | os.PathLike[str]) -> Path | None:
     """Return a model that is given by its path; None if it is a name."""
     if not isinstance(model, str):
         return Path(model).expanduser()
-    if NAME.fullmatch(model) and Path(model).suffix not in {".onnx", ".npz", *PICKLES}:
+    if NAME.fullmatch(model) and Path(model).suffix not in {*FORMS, *PICKLES}:
         return None
     if ".." in re.split(r"[/\\]", model) or not model.strip():
         raise ParameterError(
@@ -121,6 +129,34 @@ def _known(known: Known, kind: Kind) -> Weights:
     return Weights(known.name, own, _joined_checksum(own))
 
 
+def _of_package(name: str, kind: Kind) -> Weights:
+    """Return the weights of an architecture of a package; they lie in a folder with the name of the package."""
+    package, _, architecture = name.partition(":")
+    if package == MODULE:
+        raise EncoderNotFoundError(
+            f"{name} is a network that was given as a module of torch: pass it, by encoder.set_params(model=network)."
+        )
+    if kind != "image":
+        raise ParameterError(f"{name} encodes images: choose another model for {kind}s.", "model")
+    for home in model_homes():
+        folder = home / package
+        for place in (*(folder / f"{architecture}{form}" for form in FORMS[1:]), folder / architecture / SAFE):
+            if place.is_file():
+                _check_file(place, name)
+                files = {place.name: place}
+                return Weights(name, files, _joined_checksum(files))
+    folder = model_homes()[0] / package
+    pickles = [folder / f"{architecture}{form}" for form in sorted(PICKLES)]
+    for pickle in pickles:
+        if pickle.is_file():
+            _check_network(pickle)
+    raise EncoderNotFoundError(
+        f"The weights of {name} are not here. Put {architecture}.safetensors into {folder}: `adrem models fetch "
+        f"timm/{architecture}` gets those of timm from the hub, and safetensors.torch.save_file writes those of a "
+        "network of yours."
+    )
+
+
 def _at_path(path: Path, kind: Kind) -> Weights:
     if not path.exists():
         raise EncoderNotFoundError(f"There is no file or folder {path}, which should hold a model.")
@@ -148,7 +184,13 @@ def _in_folder(folder: Path) -> dict[str, Path]:
 def _check_network(network: Path) -> None:
     if network.suffix.lower() in PICKLES:
         raise ParameterError(f"{network} is no file that is safe to read. {CONVERT}.", "model")
-    if network.suffix.lower() not in (".onnx", ".npz"):
+    if network.suffix.lower() == ".safetensors":
+        raise ParameterError(
+            f"{network} has weights without a network: put it into {model_homes()[0] / PACKAGES[0]}, and name its "
+            "architecture, such as timm:resnet18.",
+            "model",
+        )
+    if network.suffix.lower() not in FORMS:
         raise ParameterError(f"{network} is not of a known form: name a file that ends in .onnx.", "model")
 
 

@@ -66,8 +66,7 @@ def pack_steps(pipeline: Pipeline) -> tuple[list[dict[str, Any]], Arrays]:
                 arrays[f"{k}_{attribute}"] = value
             elif value is not None:
                 own[attribute] = _plain(value)
-        given = {param: value for param, value in step.get_params(deep=False).items() if param not in LOCAL}
-        params = {param: _param(step, param, value) for param, value in given.items()}
+        params = {param: _param(step, param, value) for param, value in _given(step, path).items()}
         values.append({"name": name, "class": path, "params": params, "values": own})
     values.append({"name": pipeline.steps[-1][0], "class": None})
     return values, arrays
@@ -94,6 +93,14 @@ def restore_steps(values: list[dict[str, Any]], arrays: Arrays, model: Any) -> P
                 setattr(step, attribute, None)
         steps.append((str(own["name"]), step))
     return Pipeline([*steps, (str(values[-1]["name"]), model)])
+
+
+def _given(step: Any, path: str) -> dict[str, Any]:
+    """Return the parameters of a step that are not of this machine only."""
+    given = {param: value for param, value in step.get_params(deep=False).items() if param not in LOCAL}
+    if path.startswith("adrem.features:") and not isinstance(given["model"], str):
+        given["model"] = step.model_name  # a path or a module
+    return given
 
 
 def _path_of(step: Any) -> str:

@@ -23,6 +23,7 @@ from adrem.diagnostics.scores import ClassScore, Scores, contradiction
 from adrem.exceptions import MissingImportError
 from adrem.files.atomic import written_whole
 from adrem.reports import charts
+from adrem.reports.excerpts import excerpt, marked
 from adrem.reports.pictures import Album
 from adrem.runtime.text import without_middle
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 SHOWN_CLASSES = 40
 CONFUSED_CLASSES = 12
 N_COLOURS = 10
-ROW_LENGTH = 160  # characters of a row's description
 LABEL_LENGTH = 24  # characters of a label
 NBSP = "\N{NO-BREAK SPACE}"
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"  # a standard deviation
@@ -48,6 +48,8 @@ class About:
         Title of the page, and names of the two domains.
     source_rows, target_rows : sequence of str, default=None
         Description of each row, shown as a tooltip.
+    speaking : mapping of int to sequence of str
+        For rows of the target with text, the words that speak for the label, the strongest first.
     source_places : sequence of int, default=None
         Row numbers of the source in its file, if not all rows were used.
     command : str
@@ -81,6 +83,7 @@ class About:
     target_name: str = "target"
     source_rows: Sequence[str] | None = None
     target_rows: Sequence[str] | None = None
+    speaking: Mapping[int, Sequence[str]] = field(default_factory=dict)
     source_places: Sequence[int] | None = None
     command: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -189,9 +192,17 @@ def _template() -> Template:
         "level": lambda value, unit: (
             f"{100 * value:.1f}{NBSP}%" if unit == "share of rows" else f"{value:+.2f}{NBSP}{SIGMA}"
         ),
-        "brief": lambda text: without_middle(str(text), LABEL_LENGTH),
+        "brief": _brief,
     }
     return environment.from_string(files("adrem.reports").joinpath("template.html.jinja").read_text("utf-8"))
+
+
+def _brief(label: Any) -> Any:
+    """Return a label as HTML: shortened, and with places to break a line after underscores."""
+    from markupsafe import Markup
+    from markupsafe import escape as escaped
+
+    return Markup("_<wbr>").join(map(escaped, without_middle(str(label), LABEL_LENGTH).split("_")))
 
 
 def _words(d: Diagnosis, about: About) -> dict[str, Any]:
@@ -280,7 +291,7 @@ def _map(d: Diagnosis, labels: dict[str, list[Any]], about: About, album: Album)
         for row, point in zip(rows, points, strict=True):
             label, place_in_file = labels[side][row], row if places is None else int(places[row])
             x, y = charts.map_place(point)
-            said = "" if texts is None else f": {_shortened(texts[row])}"
+            said = "" if texts is None else f": {excerpt(texts[row])}"
             rank = place[label]
             common = {"x": x, "y": y, "shape": f"{side}-row", "tip": f"{name}, row {place_in_file + 1}, {label}{said}"}
             by_domain.append({**common, "tone": f"of-{side}", "pick": None})
@@ -313,15 +324,19 @@ def _course(d: Diagnosis) -> dict[str, Any]:
 
 def _certainty(d: Diagnosis, about: About, album: Album) -> dict[str, Any]:
     described = about.target_rows is not None
-    texts = [_shortened(about.target_rows[row.row]) if about.target_rows is not None else "" for row in d.uncertain]
+    texts = [
+        marked("" if about.target_rows is None else about.target_rows[row.row], about.speaking.get(row.row, ()))
+        for row in d.uncertain
+    ]
     by_votes = not d.kinds and len(d.members) == len(d.bins)
     return {
         "confidence_chart": charts.confidence_chart(d.bins, by_votes),
         "confidence_text": _confidence_text(d, by_votes),
         "described": described,
+        "speaking": bool(about.speaking),
         "by_member_votes": bool(d.members) and not d.kinds,
         "uncertain": [
-            {**vars(row), "text": text, "picture": album.place("target", row.row)}
+            {**vars(row), "pieces": text, "picture": album.place("target", row.row)}
             for row, text in zip(d.uncertain, texts, strict=True)
         ],
     }
@@ -336,8 +351,3 @@ def _confidence_text(d: Diagnosis, by_votes: bool) -> str:
         f"{share} get the votes of all {len(d.members)} members. Votes show how much a label depends on the random "
         "draws, not how likely it is to be right."
     )
-
-
-def _shortened(text: str) -> str:
-    flat = " ".join(str(text).split())
-    return flat if len(flat) <= ROW_LENGTH else f"{flat[: ROW_LENGTH - 1]}…"
