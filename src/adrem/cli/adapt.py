@@ -176,7 +176,7 @@ def adapt(
         )
     estimated = wants_estimate(pair, estimate, report is not None)
     notes = _tell(pair, sources, both[1])
-    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
+    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **origins(sources, both)}
     use_labels(model, pair.y_source)
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
@@ -235,7 +235,9 @@ def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> list[str]:
     return notes
 
 
-def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+def origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+    """Return the names, checksums and sizes of the tables."""
+
     def origin(table: FileTable) -> dict[str, Any]:
         return {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
 

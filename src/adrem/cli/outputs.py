@@ -40,10 +40,14 @@ def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -
 
 def write_labels(file: LabelFile, labels: Labels) -> None:
     """Write the labels, and tell if a spreadsheet program would run some of the cells."""
-    n_formulas = file.write(labels)
+    tell_formulas(file.write(labels))
+
+
+def tell_formulas(n_formulas: int) -> None:
+    """Tell that a spreadsheet program would run some of the cells that were written."""
     if n_formulas:
         say_wrapped(
-            f"! {n_formulas} cell(s) of the labels begin with =, +, - or @: a spreadsheet program may run them as "
+            f"! {n_formulas} cell(s) of the file begin with =, +, - or @: a spreadsheet program may run them as "
             "formulas. --safe-csv writes an apostrophe before them."
         )
 
