@@ -22,18 +22,16 @@ import numpy as np
 from csv_files import read_csv, write_csv
 from few_labels import PAIRS
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from scipy.special import entr, softmax
 from sklearn.cluster import KMeans
 
 from adrem import AdREM
-from adrem.active.suggestion import coordinates
+from adrem.active.suggestion import SHORTLIST, coordinates, farthest_first
 from adrem.datasets import DomainPair, load
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 LABELS, LEAST = 3, 20  # times the number of classes, and no fewer than
-SHORTLIST = 10  # rows for each that is chosen, of which k-center takes those that lie apart
 # The rule was chosen on the first ones, in the order of few_labels.PAIRS.
 CHOSEN_ON = ("heart-disease", "amazon-400", "office-31-resnet50", "office-caltech-resnet50")
 FIELDS = ("data", "pair", "seed", "rule", "accuracy", "seconds")
@@ -80,15 +78,9 @@ def by_class(half: Half, n: int) -> Rows:
 
 
 def by_distance(half: Half, n: int) -> Rows:
-    """K-center, greedily, on the smallest margins."""
+    """Those that lie farthest apart of the smallest margins: k-center, greedily. This is `suggest`."""
     few = np.argsort(half.margin, kind="stable")[: SHORTLIST * n]
-    places = coordinates(half.rows, half.seed)[few]
-    chosen = [0]
-    nearest = cdist(places, places[:1])[:, 0]
-    while len(chosen) < n:
-        chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, cdist(places, places[chosen[-1:]])[:, 0])
-    return few[chosen]
+    return few[farthest_first(coordinates(half.rows, half.seed)[few], n)]
 
 
 def by_clusters(half: Half, n: int) -> Rows:

@@ -82,7 +82,7 @@ def test_every_third_row_is_a_check_and_no_check_is_suggested(tmp_path: Path) ->
     with Journal(tmp_path / "answers.jsonl", ABOUT) as journal:
         answers = Answers(journal, 100, known=[1, 2, 3])
         answers.suggest(range(100))
-        asked = []
+        asked: list[int] = []
         while (row := answers.next()) is not None and len(asked) < 30:
             answers.add(Entry(LABEL, row, "a"))
             asked.append(row)

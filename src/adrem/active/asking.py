@@ -49,7 +49,7 @@ def ask(
     n_random : int, default=0
         How many of them are drawn at random from those that are not suggested.
     random_state : int, RandomState instance or None, default=None
-        Determines the draw, and the start of k-means.
+        Determines the draw, and the rows that are suggested as in ``suggest``.
     exclude : array-like of int, default=None
         Positions of rows that are not to be chosen, such as those with a known label (``model.known_rows_``).
 

@@ -1,4 +1,4 @@
-"""Choose rows to label: uncertain ones, unlike each other, that speak for many."""
+"""Choose rows to label: uncertain ones that are unlike each other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, softmax
-from sklearn.cluster import KMeans
+from scipy.spatial.distance import cdist
+from scipy.special import softmax
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_random_state
 
@@ -21,17 +21,16 @@ from adrem.types import Matrix
 Array = NDArray[np.float64]
 Positions = NDArray[np.intp]
 MAX_COORDINATES = 50  # of a row, for the distances between rows
-MOST_COMPARED = 20_000  # rows, of which the clusters are made; more are sampled
-N_STARTS = 3
-LEAST_WEIGHT = 1e-9  # of a row without any doubt: a cluster needs a weight
+MOST_COMPARED = 20_000  # rows; of more, a random part is
+SHORTLIST = 10  # rows for each that is chosen
 
 
 def suggest(model: Any, X_target: Any, n: int, *, random_state: Any = None, exclude: Any = None) -> Positions:
     """Choose rows of the target to label by hand.
 
-    The rows are cut into ``n`` clusters by k-means, in which the weight of a row is the entropy of its scores. Of each
-    cluster, the row nearest to the mean is chosen (Prabhu and others 2021). So the rows are uncertain, unlike each
-    other, and in the middle of many others. docs/few-labels.md compares it with other rules.
+    Of the ``10 * n`` rows whose two best classes have the closest scores, those are chosen that lie farthest apart: the
+    first has the closest scores, and each next one is the row farthest from all before it. So the rows are uncertain,
+    and unlike each other. docs/few-labels.md compares this rule with others.
 
     The rows are no random sample: what share of them the model gets right says nothing about the others. See ``ask``
     for rows that do.
@@ -45,14 +44,15 @@ def suggest(model: Any, X_target: Any, n: int, *, random_state: Any = None, excl
     n : int
         The number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        Determines the start of k-means.
+        Determines the directions in which rows of many features are compared, and the part that is compared of more
+        than 20 000 rows.
     exclude : array-like of int, default=None
         Positions of rows that are not to be chosen, such as those with a known label (``model.known_rows_``).
 
     Returns
     -------
     ndarray of shape (n,)
-        Positions in ``X_target``, the most uncertain first.
+        Positions in ``X_target``, in the order in which they were chosen.
 
     Raises
     ------
@@ -80,9 +80,9 @@ def suggest(model: Any, X_target: Any, n: int, *, random_state: Any = None, excl
     candidates = rows_left(rows.shape[0], n, exclude)
     if len(candidates) > MOST_COMPARED:
         candidates = np.sort(np.random.default_rng(seed).permutation(candidates)[:MOST_COMPARED])
-    doubt = entropy_of_scores(model, rows[candidates])
-    nearest = nearest_to_means(coordinates(rows[candidates], seed), doubt, n, seed)
-    return candidates[nearest[np.argsort(-doubt[nearest], kind="stable")]]
+    margin, places = margins(model, rows[candidates]), coordinates(rows[candidates], seed)
+    few = np.argsort(margin, kind="stable")[: SHORTLIST * n]
+    return candidates[few[farthest_first(places[few], n)]]
 
 
 def read_for(model: Any, X_target: Any) -> tuple[Any, Matrix]:
@@ -108,10 +108,11 @@ def rows_left(n_rows: int, n: int, exclude: Any) -> Positions:
     return candidates
 
 
-def entropy_of_scores(model: Any, rows: Matrix) -> Array:
-    """Return how uncertain the label of each row is."""
+def margins(model: Any, rows: Matrix) -> Array:
+    """Return how far the best class of each row is ahead of the second."""
     scores = by_class(np.mean(list(model.member_scores(rows)), axis=0))
-    return np.asarray(entr(softmax(scores, axis=1)).sum(axis=1))
+    ordered = np.sort(softmax(scores, axis=1), axis=1)
+    return np.asarray(ordered[:, -1] - ordered[:, -2])
 
 
 def coordinates(rows: Any, seed: int) -> Array:
@@ -122,12 +123,12 @@ def coordinates(rows: Any, seed: int) -> Array:
     return np.asarray(TruncatedSVD(n, random_state=seed).fit_transform(rows), dtype=np.float64)
 
 
-def nearest_to_means(places: Array, weights: Array, n: int, seed: int) -> Positions:
-    """Return the row nearest to each of n means of k-means, each row once."""
-    means = KMeans(n, n_init=N_STARTS, random_state=seed).fit(places, sample_weight=weights + LEAST_WEIGHT)
-    far = means.transform(places)
-    chosen: list[int] = []
-    for k in range(n):
-        order = np.argsort(far[:, k], kind="stable")
-        chosen.append(next(int(row) for row in order if row not in chosen))
+def farthest_first(places: Array, n: int) -> Positions:
+    """Return n rows: the first, and again and again the one that is farthest from all of them, each once."""
+    chosen = [0]
+    nearest = cdist(places, places[:1])[:, 0]
+    while len(chosen) < n:
+        nearest[chosen[-1]] = -1.0
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, cdist(places, places[chosen[-1:]])[:, 0])
     return np.array(chosen, dtype=np.intp)

@@ -92,14 +92,14 @@ def label(
             desk = Desk(project, journal)
         token, own = secrets.token_urlsafe(24), listening.getsockname()[1]
         address = f"http://{LOOPBACK}:{own}/{token}/"
-        say(f"Answers and exports: {place}")
-        say(f"The page: {address}\nCtrl-C ends it. Every answer is on disk.")
 
-        def open_browser() -> None:
+        def when_ready() -> None:
+            say(f"Answers and exports: {place}")
+            say(f"The page: {address}\nCtrl-C ends it. Every answer is on disk.")
             if not no_browser:
                 webbrowser.open(address)
 
-        serve(make_app(desk, place, token=token, port=own), listening, open_browser)
+        serve(make_app(desk, place, token=token, port=own), listening, when_ready)
 
 
 def _check_server() -> None:

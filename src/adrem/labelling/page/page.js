@@ -95,8 +95,10 @@ function showRow(row, classes) {
   if (byId("cells").scrollHeight > byId("cells").clientHeight) byId("cells").tabIndex = 0;
   else byId("cells").removeAttribute("tabindex");
   const [first, second] = row.order.map((k) => classes[k]);
-  byId("guess").replaceChildren("Guess: ", element("strong", first), ` (${Math.round(100 * row.share)} % of the votes), then ${second}. `,
-    element("kbd", "Enter"), "gives the guess.");
+  const hint = element("span", "gives the guess.");
+  hint.className = "hint";
+  hint.prepend(element("kbd", "Enter"));
+  byId("guess").replaceChildren("Guess: ", element("strong", first), ` (${Math.round(100 * row.share)} %), then ${second}. `, hint);
   const given = row.answer;
   byId("labels").replaceChildren(...keyed().map((label, k) => {
     const button = document.createElement("button");
