@@ -99,7 +99,7 @@ def _frame(bundle: Bundle, table: FileTable, rows: Any, asked: Questions, identi
     shares = bundle.model.share_rows(rows[asked.rows]).copy()
     shares[np.arange(len(guesses)), guesses] = -1.0
     own = {
-        label: pl.Series([""] * len(guesses)),
+        label: pl.Series([None] * len(guesses), dtype=pl.String),
         "guess": pl.Series(classes[guesses].tolist()),
         "second_guess": pl.Series(classes[shares.argmax(axis=1)].tolist()),
         "chosen": pl.Series(np.where(asked.is_random, "random", "suggested").tolist()),
