@@ -43,7 +43,8 @@ def test_a_filled_file_is_known_and_its_rows_are_not_asked_again(adrem: Command)
     assert asked["kind"].null_count() == 12
     truth = dict(zip(*(table(80, 1, 0.5)[name].to_list() for name in ("id", "kind")), strict=True))
     asked.with_columns(kind=pl.Series([truth[name] for name in asked["id"]])).write_csv("filled.csv")
-    assert adapt(adrem, "--known", "filled.csv") == 0
+    assert adapt(adrem, "--known", "filled.csv", "--estimate", "--report", "page.html") == 0
+    assert "by 12 labels of the target" in Path("page.html").read_text("utf-8")
     labels = dict(zip(*(pl.read_csv("l.csv")[name].to_list() for name in ("id", "label")), strict=True))
     assert all(labels[name] == truth[name] for name in asked["id"])
     code, _, err = adrem("ask", "m.adrem", "new.csv", "--id", "id", "-n", "60", "-o", "more.csv")

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from adrem import AdREM
 from adrem.columns import FileTable, make_pair
+from adrem.exceptions import InvalidDataError
 from adrem.labelling.answers import Answers
 from adrem.labelling.desk import Desk
 from adrem.labelling.journal import Entry, Journal
@@ -190,6 +191,14 @@ def test_answers_go_on_after_a_restart(client: TestClient, folder: Path) -> None
     assert again["answered"] == 5
     assert again["work"]["learnt"] == 4
     assert again["row"]["is_check"] == state["row"]["is_check"]
+
+
+@pytest.mark.parametrize("entry", [Entry("label", 3, "no class"), Entry("none", 120)])
+def test_an_answer_of_the_journal_that_does_not_fit_is_named(folder: Path, entry: Entry) -> None:
+    with Journal(folder / "answers.jsonl", {}) as journal:
+        journal.append(entry)
+        with pytest.raises(InvalidDataError, match="does not fit"):
+            Desk(make_project(), journal)
 
 
 @pytest.mark.parametrize("identifier", ["id", None])

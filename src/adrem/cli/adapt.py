@@ -186,7 +186,7 @@ def adapt(
         **summarize(labels, pair.truth, bundle.model.classes_.tolist()),
         **choices,
         **_tell_baseline(bundle),
-        **_judge(examined, estimated),
+        **_judge(examined, estimated, pair),
         "known_labels": pair.n_known,
         "notes": notes,
         "warnings": warned,
@@ -245,14 +245,14 @@ def origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict
     return found if len(sources) == 1 else {**found, "sources": [origin(table) for table in sources]}
 
 
-def _judge(examined: Examination, estimate: list[str] | None) -> dict[str, Any]:
+def _judge(examined: Examination, estimate: list[str] | None, pair: Pair) -> dict[str, Any]:
     """Return the verdict and the estimated accuracy, or the reasons why there is none; no estimate for None."""
     with stage("Judging the labels"):
         verdict = verdict_with_options(examined.verdict)
     found: dict[str, Any] = {"verdict": {**asdict(verdict), "sentence": verdict.sentence}}
     if estimate is not None:
         with stage("Estimating the accuracy"):
-            found["estimated_accuracy"] = plain_estimate(examined, estimate)
+            found["estimated_accuracy"] = plain_estimate(examined, estimate, pair)
     return found
 
 

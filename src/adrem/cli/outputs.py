@@ -134,7 +134,8 @@ def _tell_estimate(estimate: dict[str, Any]) -> None:
             say_wrapped(f"- {reason}")
         return
     low, value, high = (100 * estimate[name] for name in ("low", "accuracy", "high"))
-    say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+    by = f"by {estimate['n_labels']} labels" if estimate["n_labels"] else "without labels"
+    say(f"Estimated accuracy, {by}: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
 
 
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:

@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from adrem.diagnostics.labelled import LabelledRows, estimate_from_labels
+from adrem.exceptions import InvalidDataError
 from adrem.labelling.answers import Answers
 from adrem.labelling.journal import KINDS, LABEL, NONE, UNDO, Entry, Journal
 from adrem.labelling.project import Adapted, Project
-
-
-class WrongAnswerError(ValueError):
-    """An answer that the page can't have sent."""
 
 
 class Desk:
@@ -29,8 +26,11 @@ class Desk:
     def __init__(self, project: Project, journal: Journal) -> None:
         self.project = project
         self._lock = RLock()
-        self._answers = Answers(journal, project.n_rows, project.known_rows)
         self._texts = [str(label) for label in project.classes]
+        for entry in journal.entries:
+            if not 0 <= entry.row < project.n_rows or (entry.kind == LABEL and entry.label not in self._texts):
+                raise InvalidDataError(f"{journal.path} has an answer that does not fit: {entry}. Remove its line.")
+        self._answers = Answers(journal, project.n_rows, project.known_rows)
         self._of_text = dict(zip(self._texts, project.classes, strict=True))
         self._began: float | None = None
         self._usual: float | None = None
@@ -54,7 +54,7 @@ class Desk:
     def answer(self, kind: Any, row: Any, label: Any = None) -> dict[str, Any]:
         """Keep an answer, and return the state with the next row."""
         if kind not in KINDS or kind == UNDO or (kind == LABEL) != (label in self._texts):
-            raise WrongAnswerError("There is no such answer.")
+            raise InvalidDataError("There is no such answer.")
         with self._lock:
             before = self._answers.of(self._checked(row))
             self._answers.add(Entry(kind, row, label if kind == LABEL else None))
@@ -109,7 +109,7 @@ class Desk:
 
     def _checked(self, row: Any) -> int:
         if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < self.project.n_rows:
-            raise WrongAnswerError("There is no such row.")
+            raise InvalidDataError("There is no such row.")
         return row
 
     def _row(self, row: int) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from adrem.exceptions import AdremError, OutputError
-from adrem.labelling.desk import Desk, WrongAnswerError
+from adrem.exceptions import AdremError, InvalidDataError, OutputError
+from adrem.labelling.desk import Desk
 from adrem.labelling.guard import Guard
 from adrem.labelling.labelled_file import LABELLED, write_labelled
 
@@ -89,7 +89,7 @@ def _json(work: Callable[[dict[str, Any]], dict[str, Any]], *numbers: str) -> An
             else:
                 sent = {name: int(request.query_params[name]) for name in numbers if name in request.query_params}
             if not isinstance(sent, dict):
-                raise WrongAnswerError("A request is a JSON object.")
+                raise InvalidDataError("A request is a JSON object.")
             return JSONResponse(await run_in_threadpool(work, sent))
         except OSError as error:
             return JSONResponse({"error": f"Not saved: {error}"}, 507)
