@@ -159,14 +159,14 @@ def summarize(rows: list[dict[str, str]]) -> list[str]:
                 halves = [[row for row in own if (row["data"] in CHOSEN_ON) == chosen] for chosen in (True, False)]
                 by_set = [shares([row for row in own if row["data"] == data]) for data in {row["data"] for row in own}]
                 width = np.mean([100 * float(row["width"]) for row in own])
-                held = " | ".join(f"{shares(half):.1f} %" for half in halves)
+                held = " | ".join(f"{shares(half):.1f} %" if half else "" for half in halves)
                 lines.append(f"| {name} | {form} | {held} | {min(by_set):.0f} % | {width:.1f} |")
     return lines
 
 
 def shares(rows: list[dict[str, str]]) -> float:
     draws = sum(int(row["draws"]) for row in rows)
-    return 100 * sum(int(row["held"]) for row in rows) / draws if draws else float("nan")
+    return 100 * sum(int(row["held"]) for row in rows) / draws
 
 
 def by_data(rows: list[dict[str, str]]) -> list[str]:

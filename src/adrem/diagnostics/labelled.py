@@ -20,8 +20,6 @@ from adrem.exceptions import InvalidDataError, ParameterError
 Array = NDArray[np.float64]
 CONFIDENCE = 0.9
 FEWEST_FOR_SLOPE = 10  # labelled rows, below which the chances are not used
-# How well the chances predict the errors is learnt from few errors. It is mixed with so many that they do not predict.
-ERRORS_NOT_PREDICTED = 2
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,6 @@ def _slope(right: Array, chances: Array, weights: Array) -> tuple[float, float]:
         return 0.0, 1.0
     slope = float(np.clip(weights @ (centred * deviations) / spread, 0.0, 1.0))
     left = weights @ (deviations - slope * centred) ** 2 / variance * (n - 1) / (n - 2)
-    n_rarer = min(right.sum(), n - right.sum())
-    left = (n_rarer * left + ERRORS_NOT_PREDICTED) / (n_rarer + ERRORS_NOT_PREDICTED)
     return (slope, float(left)) if left < 1.0 else (0.0, 1.0)
 
 
