@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -104,6 +105,25 @@ def test_all_rows_are_asked_once_and_then_none(tmp_path: Path) -> None:
     assert sorted(asked) == [*range(10)]
     assert answers.beside(None) == (asked[-1], None)
     assert answers.beside(asked[0]) == (None, asked[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit for the size of files")
+def test_of_an_answer_that_does_not_fit_on_the_disk_nothing_is_left(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "answers.jsonl"
+    with Journal(path, ABOUT) as journal:
+        journal.append(Entry(NONE, 1))
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, limits[1]))
+            for _ in range(2):
+                with pytest.raises(OSError, match="full"):
+                    journal.append(Entry(NONE, 2))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        journal.append(Entry(NONE, 3))
+    assert read(path) == [Entry(NONE, 1), Entry(NONE, 3)]
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def label(
         say_wrapped(f"- {with_options(note)}")
     use_labels(model, pair.y_source)
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **origins(sources, both)}
+    if identifier is None and both[1].images:
+        identifier = both[1].images[0]
     project = Project(pair, lambda: _new(model), about, identifier, _exports(both[1], identifier))
     place = _folder_of(both[1], folder)
     classes = [str(own) for own in project.classes]

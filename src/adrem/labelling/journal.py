@@ -6,9 +6,10 @@ import json
 import os
 import sys
 from dataclasses import asdict, dataclass
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from adrem.exceptions import InvalidDataError, OutputError
 
@@ -47,7 +48,7 @@ class Journal:
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
         self.path = path
-        self._file = path.open("a+b")
+        self._file = path.open("a+b", buffering=0)  # else what could not be written would be tried again later
         try:
             _lock(self._file, path)
             self.entries = self._read({"format": FORMAT, **about})
@@ -113,12 +114,20 @@ class Journal:
         return InvalidDataError(f"Line {number} of {self.path} is damaged: correct or remove it.")
 
     def _write(self, values: dict[str, Any]) -> None:
-        self._file.write(json.dumps(values).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write a line to the disk, or nothing."""
+        line, end = json.dumps(values).encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        try:
+            if (n_written := self._file.write(line)) != len(line):
+                raise OutputError(
+                    f"{self.path} is full: only {n_written} of {len(line)} bytes were written. Free some space."
+                )
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._file.truncate(end)
+            raise
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
+def _lock(file: FileIO, path: Path) -> None:
     if sys.platform == "win32":
         return
     try:

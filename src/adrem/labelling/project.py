@@ -106,7 +106,10 @@ class Project:
 
     def name(self, row: int) -> str:
         """Return what identifies a row for a person."""
-        return f"row {row + 1}" if self.identifier is None else str(self._target.row(row, named=True)[self.identifier])
+        if self.identifier is None:
+            return f"row {row + 1}"
+        name = str(self._target.row(row, named=True)[self.identifier])
+        return Path(name).name if self.identifier == PHOTO else name
 
     def cells(self, row: int) -> list[tuple[str, str]]:
         """Return the columns of a row and their values, as text."""
