@@ -1,1 +1,1 @@
-"""A page to label rows of the target on, on a server for this machine alone: `adrem label`."""
+"""The page of `adrem label`, its server, and the journal of the answers."""
