@@ -28,7 +28,7 @@ PLACES = {
     1: ("model_selection", "baselines", "algorithm", "machines", "exceptions"),
     2: ("cli", "diagnostics", "committee", "runtime", "types"),
     3: ("benchmark", "reports", "datasets", "preprocessing", "persistence", "files", "registry"),
-    4: ("plotting", "features", "spark"),
+    4: ("plotting", "features", "spark", "labelling", "active"),
 }
 PATH = (
     ("table", "columns.reading"),

@@ -6,10 +6,12 @@ import ast
 import re
 from pathlib import Path
 
+import active
 import few_labels
 import field
 import house_picture
 import label_shift
+import labelled_estimate
 import office_photos
 import options
 import own_files
@@ -75,6 +77,13 @@ def test_beyond_paper_tables_are_up_to_date() -> None:
 
 def test_table_of_few_labels_is_up_to_date() -> None:
     assert "\n".join(few_labels.summarize(read("few_labels"))) in (DOCS / "few-labels.md").read_text("utf-8")
+
+
+def test_tables_of_rows_to_label_and_of_the_estimate_from_labels_are_up_to_date() -> None:
+    estimate, found = (DOCS / "estimate.md").read_text("utf-8"), read("labelled_estimate")
+    assert "\n".join(labelled_estimate.summarize(found)) in estimate
+    assert "\n".join(labelled_estimate.by_data(found)) in estimate
+    assert "\n".join(active.summarize(read("active"))) in (DOCS / "few-labels.md").read_text("utf-8")
 
 
 def test_robustness_tables_are_up_to_date() -> None:

@@ -8,4 +8,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
 Matrix: TypeAlias = Any  # a dense array, or a CSR matrix or array: scipy carries no types

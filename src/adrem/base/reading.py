@@ -129,7 +129,7 @@ def read_known(y_target: Any, classes: NDArray[Any], n_target: int, name: str = 
     """Return the position in the classes of each target row's label, -1 for an unknown one; None if none is known."""
     given = read_labels(y_target, n_target, name, "X_target").tolist()
     positions = {label: k for k, label in enumerate(classes.tolist())}
-    taught = np.flatnonzero(~_are_unknown(given, MASK in positions, name))
+    taught = np.flatnonzero(~are_unknown(given, MASK in positions, name))
     unseen = list(dict.fromkeys(given[row] for row in taught if given[row] not in positions))
     if unseen:
         more = f" and {len(unseen) - MOST_LISTED} more" if len(unseen) > MOST_LISTED else ""
@@ -144,7 +144,7 @@ def read_known(y_target: Any, classes: NDArray[Any], n_target: int, name: str = 
     return known if len(taught) else None
 
 
-def _are_unknown(labels: list[Any], mask_is_class: bool, name: str) -> NDArray[np.bool_]:
+def are_unknown(labels: list[Any], mask_is_class: bool, name: str) -> NDArray[np.bool_]:
     """Return which labels are missing or, where -1 is no class, -1."""
     missing = np.array([is_missing(label) for label in labels], dtype=bool)
     masks = np.array([not is_missing(label) and _is_mask(label) for label in labels], dtype=bool)

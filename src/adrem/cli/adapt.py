@@ -183,7 +183,7 @@ def adapt(
         )
     estimated = wants_estimate(pair, estimate, report is not None)
     notes = _tell(pair, sources, both[1])
-    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **_origins(sources, both)}
+    about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **origins(sources, both)}
     use_labels(model, pair.y_source)
     with _warnings_as_lines() as warned:
         bundle, examined = adapt_pair(pair, model, about)
@@ -194,7 +194,7 @@ def adapt(
         **summarize(labels, truth, examined.model.classes_.tolist()),
         **choices,
         **_tell_baseline(bundle),
-        **_judge(examined, estimated),
+        **_judge(examined, estimated, pair),
         "known_labels": pair.n_known,
         "notes": notes,
         "warnings": warned,
@@ -243,7 +243,9 @@ def _tell(pair: Pair, sources: list[FileTable], target: FileTable) -> list[str]:
     return notes
 
 
-def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+def origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dict[str, Any]:
+    """Return the names, checksums and sizes of the tables."""
+
     def origin(table: FileTable) -> dict[str, Any]:
         return {"name": table.name, "sha256": table.checksum, "rows": table.n_rows}
 
@@ -251,14 +253,14 @@ def _origins(sources: list[FileTable], both: tuple[FileTable, FileTable]) -> dic
     return found if len(sources) == 1 else {**found, "sources": [origin(table) for table in sources]}
 
 
-def _judge(examined: Examination, estimate: list[str] | None) -> dict[str, Any]:
+def _judge(examined: Examination, estimate: list[str] | None, pair: Pair) -> dict[str, Any]:
     """Return the verdict and the estimated accuracy, or the reasons why there is none; no estimate for None."""
     with stage("Judging the labels"):
         verdict = verdict_with_options(examined.verdict)
     found: dict[str, Any] = {"verdict": {**asdict(verdict), "sentence": verdict.sentence}}
     if estimate is not None:
         with stage("Estimating the accuracy"):
-            found["estimated_accuracy"] = plain_estimate(examined, estimate)
+            found["estimated_accuracy"] = plain_estimate(examined, estimate, pair)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from adrem.cli import adapt, bench, datasets, demo, networks, predict
+from adrem.cli import adapt, ask, bench, datasets, demo, label, networks, predict
 from adrem.cli.interrupt import stop, was_pressed
 from adrem.cli.parameters import error_with_options, parameters_as_options
 from adrem.cli.shared import tell
@@ -52,6 +52,8 @@ app.command()(demo.demo)
 app.command()(adapt.adapt)
 app.command()(predict.predict)
 app.command()(predict.explain)
+app.command()(ask.ask)
+app.command()(label.label)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(networks.app, name="models")
 app.add_typer(bench.app, name="bench")

@@ -31,13 +31,28 @@ def wants_estimate(pair: Pair, asked: bool | None, for_report: bool) -> list[str
     return []
 
 
-def plain_estimate(examined: Examination, reasons: list[str]) -> dict[str, Any]:
-    """Return the estimate for the labels that are written; its accuracy is None where there are reasons against it."""
-    from adrem.diagnostics.accuracy import estimate_examined
+def plain_estimate(examined: Examination, reasons: list[str], pair: Pair) -> dict[str, Any]:
+    """Return the estimate for the labels that are written; its accuracy is None where there are reasons against it.
+
+    Labels of random rows correct it, if the adapted labels are written.
+    """
+    from adrem.diagnostics.accuracy import correct_estimate, estimate_from, held_out_chances
     from adrem.diagnostics.unknown import NO_ESTIMATE
 
     reasons = [*reasons, *([NO_ESTIMATE] if hasattr(examined.model, "unknown_share_") else [])]
     if reasons:
-        return {"accuracy": None, "low": 0.0, "high": 1.0, "reasons": reasons}
-    found = asdict(estimate_examined(examined, labels=examined.chosen))
+        return {"accuracy": None, "low": 0.0, "high": 1.0, "reasons": reasons, "n_labels": 0}
+    chances = held_out_chances(examined)
+    estimate = estimate_from(chances, examined, examined.chosen)
+    if examined.verdict.choice != "source" and _has_random_labels(pair):
+        estimate = correct_estimate(estimate, chances, examined, pair.known, pair.known_probability)
+    found = asdict(estimate)
     return found | {"accuracy": None} if found["reasons"] else found
+
+
+def _has_random_labels(pair: Pair) -> bool:
+    """Return whether labels of rows are known that were drawn at random."""
+    if pair.known is None or pair.known_probability is None:
+        return False
+    given = zip(pair.known.tolist(), pair.known_probability.tolist(), strict=True)
+    return any(label is not None and probability < 1.0 for label, probability in given)

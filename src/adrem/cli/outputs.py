@@ -40,10 +40,14 @@ def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -
 
 def write_labels(file: LabelFile, labels: Labels) -> None:
     """Write the labels, and tell if a spreadsheet program would run some of the cells."""
-    n_formulas = file.write(labels)
+    tell_formulas(file.write(labels))
+
+
+def tell_formulas(n_formulas: int) -> None:
+    """Tell that a spreadsheet program would run some of the cells that were written."""
     if n_formulas:
         say_wrapped(
-            f"! {n_formulas} cell(s) of the labels begin with =, +, - or @: a spreadsheet program may run them as "
+            f"! {n_formulas} cell(s) of the file begin with =, +, - or @: a spreadsheet program may run them as "
             "formulas. --safe-csv writes an apostrophe before them."
         )
 
@@ -130,7 +134,8 @@ def _tell_estimate(estimate: dict[str, Any]) -> None:
             say_wrapped(f"- {reason}")
         return
     low, value, high = (100 * estimate[name] for name in ("low", "accuracy", "high"))
-    say(f"Estimated accuracy, without labels: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+    by = f"by {estimate['n_labels']} labels" if estimate["n_labels"] else "without labels"
+    say(f"Estimated accuracy, {by}: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
 
 
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:

@@ -41,7 +41,7 @@ def predict(
     \b
     adrem predict model.adrem more.csv -o labels.csv
     """  # noqa: D301 - the backspace keeps the lines apart in the help
-    _check_model(model)
+    check_model_file(model)
     check_outputs({"--output": output}, force=force, as_json=as_json, inputs=(new, str(model)))
     from adrem.columns.bundle import load_bundle
     from adrem.columns.labelling import label_rows, make_rows
@@ -108,7 +108,7 @@ def explain(
     from adrem.columns.bundle import load_bundle
     from adrem.columns.explanation import explain as explain_bundle
 
-    _check_model(model)
+    check_model_file(model)
     bundle = load_bundle(model)
     found = explain_bundle(bundle, top)
     if as_json:
@@ -145,6 +145,7 @@ def _tell_if_source(bundle: Bundle) -> bool:
     return is_source
 
 
-def _check_model(model: Path) -> None:
+def check_model_file(model: Path) -> None:
+    """Raise an error if there is no such file."""
     if not model.is_file():
         raise ValueError(f"There is no file {model}.")

@@ -80,38 +80,26 @@ def format_of(output: str) -> str:
     return "csv" if output == STANDARD else Path(output).suffix.lower().lstrip(".")
 
 
-class LabelFile:
-    """The file of labels, with the names of its columns and all other columns known before the work.
+class RowFile:
+    """A file of rows, in a form that its name tells.
 
     Parameters
     ----------
     output : str
         Its path, or ``-``.
-    beside : polars.DataFrame
-        The columns to write before the labels.
     safe : bool, default=False
         Whether cells that a spreadsheet program would run as formulas get an apostrophe.
     """
 
-    def __init__(self, output: str, beside: DataFrame, *, safe: bool = False) -> None:
+    def __init__(self, output: str, *, safe: bool = False) -> None:
         self.output = output
         self.form = format_of(output)
         self.safe = safe
         if safe and self.form not in TEXT_FORMATS:
             raise typer.BadParameter("Only csv and tsv files can hold formulas.", param_hint="--safe-csv")
-        self.beside = beside.rename(_free_names(beside.columns))
-        for column in self.beside.get_columns():
-            self._check(column)
 
-    def write(self, labels: Labels) -> int:
-        """Write a row for each label, and return how many cells a spreadsheet program would run as formulas."""
-        import polars as pl
-
-        columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
-        frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
-        if labels.adapted_label is not None:
-            frame = frame.with_columns(pl.Series("adapted_label", labels.adapted_label.tolist()))
-        frame = pl.concat([self.beside, frame], how="horizontal")
+    def write_frame(self, frame: DataFrame) -> int:
+        """Write a frame, and return how many cells a spreadsheet program would run as formulas."""
         n_formulas = sum(int(_are_formulas(column).sum()) for column in _of_text(frame))
         if self.form not in TEXT_FORMATS:
             n_formulas = 0
@@ -140,7 +128,7 @@ class LabelFile:
             frame.write_csv(buffer, separator="\t" if self.form == "tsv" else ",")
         return buffer.getvalue()
 
-    def _check(self, column: Series) -> None:
+    def check_column(self, column: Series) -> None:
         """Raise an error for a column that the format can't hold, such as lists in csv."""
         try:
             self._encoded(column.to_frame())
@@ -149,6 +137,36 @@ class LabelFile:
             raise ParameterError(
                 NamingText(text, name=column.name, type=column.dtype, form=self.form), "beside"
             ) from error
+
+
+class LabelFile(RowFile):
+    """The file of labels, with the names of its columns and all other columns known before the work.
+
+    Parameters
+    ----------
+    output : str
+        Its path, or ``-``.
+    beside : polars.DataFrame
+        The columns to write before the labels.
+    safe : bool, default=False
+        Whether cells that a spreadsheet program would run as formulas get an apostrophe.
+    """
+
+    def __init__(self, output: str, beside: DataFrame, *, safe: bool = False) -> None:
+        super().__init__(output, safe=safe)
+        self.beside = beside.rename(_free_names(beside.columns))
+        for column in self.beside.get_columns():
+            self.check_column(column)
+
+    def write(self, labels: Labels) -> int:
+        """Write a row for each label, and return how many cells a spreadsheet program would run as formulas."""
+        import polars as pl
+
+        columns = {"label": labels.label, "confidence": labels.confidence.round(2), "source_label": labels.source_label}
+        frame = pl.DataFrame({**{name: values.tolist() for name, values in columns.items()}, "changed": labels.changed})
+        if labels.adapted_label is not None:
+            frame = frame.with_columns(pl.Series("adapted_label", labels.adapted_label.tolist()))
+        return self.write_frame(pl.concat([self.beside, frame], how="horizontal"))
 
 
 def _free_names(names: list[str]) -> dict[str, str]:

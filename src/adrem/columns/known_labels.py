@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # A label of each row of the target, None where it is not known.
 KnownLabels = NDArray[Any]
+# The columns by which `adrem ask` tells how a row was chosen, and with which probability.
+CHOSEN, PROBABILITY = "chosen", "probability"
 
 
 def known_in_column(target: FileTable, frame: DataFrame, label: str, y: NDArray[Any]) -> tuple[KnownLabels | None, str]:
@@ -41,9 +43,7 @@ def known_in_file(
         raise ParameterError(f"Which column of {known.name} and {target.name} identifies the rows?", "identifier")
     own = _check_columns(known, (identifier, label))
     labels = _as_classes(own[label], y, f"Column {label!r} of {known.name}", "known")
-    place: dict[str, int] = {}
-    for row, name in enumerate(_texts(frame[identifier])):
-        place[name] = -1 if name in place else row
+    place = _places(frame[identifier])
     found = np.full(frame.height, None, dtype=object)
     for name, value in zip(_texts(own[identifier]), labels.tolist(), strict=True):
         if value is not None:
@@ -54,6 +54,27 @@ def known_in_file(
         "from them"
     )
     return found if n_known else None, text
+
+
+def probability_in_file(known: FileTable, frame: DataFrame, identifier: str | None) -> NDArray[np.float64] | None:
+    """Return with which probability a row was chosen to be labelled, NaN for others; None if the file does not tell."""
+    own = known.frame
+    if identifier is None or own is None or not {CHOSEN, PROBABILITY, identifier} <= {*own.columns}:
+        return None
+    place, found = _places(frame[identifier]), np.full(frame.height, np.nan)
+    values = own[PROBABILITY].cast(float, strict=False).to_list()
+    for name, value in zip(_texts(own[identifier]), values, strict=True):
+        if value is not None and 0.0 < value <= 1.0 and place.get(name, -1) >= 0:
+            found[place[name]] = value
+    return found
+
+
+def _places(names: Series) -> dict[str, int]:
+    """Return the row of each name, -1 for several."""
+    place: dict[str, int] = {}
+    for row, name in enumerate(_texts(names)):
+        place[name] = -1 if name in place else row
+    return place
 
 
 def _keep(

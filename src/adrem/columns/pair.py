@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
 from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
-from adrem.columns.known_labels import KnownLabels, known_in_column, known_in_file
+from adrem.columns.known_labels import KnownLabels, known_in_column, known_in_file, probability_in_file
 from adrem.columns.labels import check_plain, labelled_rows, labels_for_scoring, problem_of_labels
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
@@ -63,6 +63,8 @@ class Pair:
         The source of each row, if there are several.
     known : ndarray of shape (n_target,) or None, default=None
         Labels of the target to learn from, None where they are not known; None if none is known.
+    known_probability : ndarray of shape (n_target,) or None, default=None
+        With which probability a row was chosen to be labelled, NaN for other rows; None if nothing tells.
     """
 
     X_source: Matrix
@@ -76,6 +78,7 @@ class Pair:
     source_places: NDArray[np.intp] | None = None
     sources: NDArray[np.intp] | None = None
     known: NDArray[Any] | None = None
+    known_probability: NDArray[np.float64] | None = None
 
     @property
     def n_known(self) -> int:
@@ -286,7 +289,8 @@ def _with_known(
     select(target, [identifier] if identifier else [], "beside")
     frame = select(target, _columns(target), "label")
     if known is not None:
-        return _knowing(pair, *known_in_file(known, target, frame, label, identifier, pair.y_source))
+        pair = _knowing(pair, *known_in_file(known, target, frame, label, identifier, pair.y_source))
+        return replace(pair, known_probability=probability_in_file(known, frame, identifier))
     if label not in frame.columns or label == target_label:
         return pair
     unused = _notes_on_truth(target, frame, label, target_label)

@@ -63,7 +63,8 @@ class About:
     scores : Scores, default=None
         Scores of the labels, if the target labels are known.
     estimate : mapping, default=None
-        The estimated ``accuracy``, its bounds ``low`` and ``high``, and the ``reasons`` if it is unknown.
+        The estimated ``accuracy``, its bounds ``low`` and ``high``, the ``reasons`` if it is unknown, and ``n_labels``,
+        the number of labels of the target that it comes from.
     handed_out : str
         Whose labels were written: "adapted", "source", or "" if none were.
     saved : bool
