@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from classes import SHARED, read
+from classes import SHARED
+from csv_files import read_rows
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import normalize
@@ -72,9 +73,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.page:
-        write_page(options.page, read(options.output))
+        write_page(options.page, read_rows(options.output))
         return
-    done = {tuple(row[name] for name in CELL) for row in read(options.output)}
+    done = {tuple(row[name] for name in CELL) for row in read_rows(options.output)}
     for seed in range(options.seeds):
         for setting in options.settings:
             for pair, rows in cases(setting):

@@ -34,7 +34,7 @@ from adrem.diagnostics.evidence import (
 )
 from adrem.diagnostics.gap import measure_gap
 from adrem.diagnostics.map import draw_map
-from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, UncertainRow
+from adrem.diagnostics.results import Bin, ClassExamples, ClassShare, Diagnosis, Move, UncertainRow, bins_of
 from adrem.diagnostics.scores import Scores, score_labels
 from adrem.diagnostics.unknown import assumed_prior, doubt_of_classes, with_unknown
 from adrem.diagnostics.verdict import Verdict, judge
@@ -44,8 +44,6 @@ from adrem.runtime.seeds import spawn_seeds
 N_UNCERTAIN = 20
 # A class is recovered if it had less than this part of an equal share of the labels, and now has this many times more.
 RARE_PART, RECOVERED_FACTOR = 0.25, 2
-N_BINS = 10
-MAX_MEMBERS_PER_BIN = 20
 
 
 def diagnose(
@@ -393,10 +391,3 @@ def _rows_with(domains: Domains) -> NDArray[np.intp]:
     from adrem.machines.tables import n_rows_with
 
     return n_rows_with(domains.X_source) + n_rows_with(domains.X_target)
-
-
-def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:
-    """Return the number of bins, one for each number of votes if there are few members, and the bin of each row."""
-    n_bins = n_members if 0 < n_members <= MAX_MEMBERS_PER_BIN else N_BINS
-    places = np.ceil(confidence * n_bins - 1e-9).astype(np.intp) - 1
-    return n_bins, np.clip(places, 0, n_bins - 1)

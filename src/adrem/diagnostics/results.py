@@ -11,6 +11,9 @@ from adrem.diagnostics.gap import DomainGap
 from adrem.diagnostics.map import Map
 from adrem.diagnostics.verdict import Verdict
 
+N_BINS = 10
+MAX_MEMBERS_PER_BIN = 20
+
 
 @dataclass(frozen=True)
 class ClassShare:
@@ -228,3 +231,10 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, dicts, strings and numbers, ready for JSON."""
         return asdict(self)
+
+
+def bins_of(confidence: NDArray[np.float64], n_members: int) -> tuple[int, NDArray[np.intp]]:
+    """Return the number of bins, one for each number of votes if there are few members, and the bin of each row."""
+    n_bins = n_members if 0 < n_members <= MAX_MEMBERS_PER_BIN else N_BINS
+    places = np.ceil(confidence * n_bins - 1e-9).astype(np.intp) - 1
+    return n_bins, np.clip(places, 0, n_bins - 1)

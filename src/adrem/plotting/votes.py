@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.base.hooks import Agreement
-from adrem.diagnostics.diagnosis import bins_of
+from adrem.diagnostics.results import bins_of
 from adrem.exceptions import InvalidDataError
 from adrem.plotting.models import check_adapted, read_labels
 from adrem.plotting.style import BLUE, INK, axes_or_new, check_axes, halo, style_axes
