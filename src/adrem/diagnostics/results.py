@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adrem.diagnostics.contributions import ClassFeatures
 from adrem.diagnostics.evidence import Evidence
 from adrem.diagnostics.gap import DomainGap
