@@ -1,16 +1,14 @@
 """Adapt a network end to end: Ad-REM labels the target on its features, and the network learns from these labels.
 
-Needs PyTorch: ``pip install 'adrem[deep]'``.
+It needs PyTorch and safetensors: ``pip install 'adrem[deep]'``.
 """
+
+from importlib.util import find_spec
 
 from adrem.exceptions import MissingImportError
 
-try:
-    import safetensors
-    import torch
-except ImportError as error:
-    raise MissingImportError("adrem.deep needs PyTorch and safetensors: pip install 'adrem[deep]'.") from error
-del safetensors, torch
+if not (find_spec("torch") and find_spec("safetensors")):
+    raise MissingImportError("adrem.deep needs PyTorch and safetensors: pip install 'adrem[deep]'.")
 
 from adrem.deep.estimator import DeepAdREM
 from adrem.deep.losses import ALIGNMENTS, Alignment

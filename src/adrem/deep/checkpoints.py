@@ -32,7 +32,9 @@ def write_tensors(path: Path, tensors: Tensors, notes: dict[str, Any]) -> None:
     import torch
 
     text = np.frombuffer(json.dumps(notes).encode(), np.uint8).copy()
-    content = {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+    content = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
+    }
     with written_whole(path) as file:
         file.write(bytes_of({**content, NOTES: torch.from_numpy(text)}))
 

@@ -154,19 +154,21 @@ class DeepClassifier(ClassifierMixin, BaseEstimator):
 
     def _side(self) -> int:
         """Return the side to which images are scaled when they are read: crops are made of it later."""
-        return round(self.size * MARGIN)
+        return int(self.size * MARGIN)
 
     def _check_params(self) -> None:
         check_params(self)
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
-            raise ParameterError("A fit with a checkpoint needs an integer as random_state, to go on as it began.", "random_state")
+            raise ParameterError(
+                "A fit with a checkpoint needs an integer as random_state, to go on as it began.", "random_state"
+            )
 
     def _make_alignment(self, given: Any, n_classes: int) -> Alignment | None:
         if given is None:
             return None
         make: Callable[..., Any] = ALIGNMENTS[given] if isinstance(given, str) else given
         alignment = make(self.width, n_classes)
-        if not isinstance(alignment, torch.nn.Module):
+        if not isinstance(alignment, Alignment):
             raise InvalidTypeError(f"{given!r} is no subclass of adrem.deep.Alignment.")
         return alignment
 
@@ -183,7 +185,8 @@ class DeepClassifier(ClassifierMixin, BaseEstimator):
         folder = Folder(None, "")
         if self.checkpoint is not None:
             folder = Folder(Path(self.checkpoint), self._mark(domains))
-        pair = Pair(*(part.to(device) for part in (domains.source, torch.from_numpy(domains.labels), domains.target)), n_classes)
+        labels = torch.from_numpy(domains.labels).to(device)
+        pair = Pair(domains.source.to(device), labels, domains.target.to(device), n_classes)
         return Trainer(network, self.views_, pair, alignment, settings, folder)
 
     def _mark(self, domains: Domains) -> str:

@@ -19,7 +19,7 @@ NETWORK = "network"  # in place of a head: the network labels the target itself
 HEADS = ("committee", "adrem", NETWORK)
 
 
-def make_head(head: Any, device: str, seed: int) -> Any:
+def make_head(head: Any, device: Any, seed: int) -> Any:
     """Return an unfitted head, or None if the network is its own."""
     if head == NETWORK:
         return None
@@ -30,8 +30,8 @@ def make_head(head: Any, device: str, seed: int) -> Any:
     last = head.steps[-1][1] if isinstance(head, Pipeline) else head
     if not isinstance(last, DomainClassifier):
         raise InvalidTypeError(
-            f"head must be one of {', '.join(HEADS)}, or a Committee, an AdREM, a baseline, or a pipeline that ends with "
-            f"one; got {head!r}."
+            f"head must be one of {', '.join(HEADS)}, or a Committee, an AdREM, a baseline, or a pipeline that ends "
+            f"with one; got {head!r}."
         )
     own = clone(head)
     seeds = [name for name in own.get_params() if name == "random_state" or name.endswith("__random_state")]

@@ -87,7 +87,9 @@ class DAN(Alignment):
     """
 
     def forward(self, source: Outputs, target: Outputs, progress: float) -> Tensor:
-        return ramp(progress) * discrepancy(gaussians(source.features, target.features, BANDWIDTHS), len(source.features))
+        return ramp(progress) * discrepancy(
+            gaussians(source.features, target.features, BANDWIDTHS), len(source.features)
+        )
 
 
 class JAN(Alignment):

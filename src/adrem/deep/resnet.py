@@ -55,7 +55,9 @@ class ResNet50(nn.Module):
         channels = width
         for name, (own, n_blocks) in zip(self._names, stages, strict=True):
             stride = 1 if name == "layer1" else 2
-            blocks = [_Block(channels if k == 0 else own * WIDENED, own, stride if k == 0 else 1) for k in range(n_blocks)]
+            blocks = [
+                _Block(channels if k == 0 else own * WIDENED, own, stride if k == 0 else 1) for k in range(n_blocks)
+            ]
             self.add_module(name, nn.Sequential(*blocks))
             channels = own * WIDENED
 

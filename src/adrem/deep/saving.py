@@ -105,7 +105,9 @@ def load(folder: str | os.PathLike[str], *, encoder: Any = None) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         if isinstance(error, InvalidTypeError | UnreadableModelError):
             raise
-        raise UnreadableModelError(f"{place} has no network of adrem.deep, or one of another encoder: {error}") from error
+        raise UnreadableModelError(
+            f"{place} has no network of adrem.deep, or one of another encoder: {error}"
+        ) from error
 
 
 def _rebuild(place: Path, tensors: dict[str, Any], notes: dict[str, Any], encoder: Any) -> DeepClassifier:

@@ -65,16 +65,26 @@ class Trainer:
     """
 
     def __init__(
-        self, network: Network, views: Views, pair: Pair, alignment: Alignment | None, settings: Settings, folder: Folder
+        self,
+        network: Network,
+        views: Views,
+        pair: Pair,
+        alignment: Alignment | None,
+        settings: Settings,
+        folder: Folder,
     ) -> None:
         self.network, self.views, self.pair, self.alignment = network, views, pair, alignment
         self.settings, self._folder = settings, folder
         self.device = pair.source.device
         self.step, self.log, self.notes = 0, list[dict[str, Any]](), dict[str, Any]()
         memory = torch.channels_last if pair.source.ndim == 4 and self.device.type == "cuda" else None
-        for module in filter(None, (network, alignment)):
+        modules: list[Any] = [network] if alignment is None else [network, alignment]
+        for module in modules:
             module.to(self.device, **({} if memory is None else {"memory_format": memory}))
-        encoder, rest = list(network.encoder.parameters()), [*network.narrow.parameters(), *network.classifier.parameters()]
+        encoder, rest = (
+            list(network.encoder.parameters()),
+            [*network.narrow.parameters(), *network.classifier.parameters()],
+        )
         rest += [] if alignment is None else list(alignment.parameters())
         self._parameters = [own for own in (*encoder, *rest) if own.requires_grad]
         groups = [{"params": encoder, "factor": settings.encoder_lr}, {"params": rest, "factor": 1.0}]
@@ -134,17 +144,18 @@ class Trainer:
         source, target = out.half(True, n), out.half(False, n)
         losses = [cross_entropy(source.scores, labels, label_smoothing=SMOOTHING)]
         zero = torch.zeros((), device=self.device)
-        losses.append(zero if draw is None else cross_entropy(target.scores, draw[1][others], label_smoothing=SMOOTHING))
-        losses.append(zero if self.alignment is None else self._aligned(source, target))
+        losses.append(
+            zero if draw is None else cross_entropy(target.scores, draw[1][others], label_smoothing=SMOOTHING)
+        )
+        losses.append(zero if self.alignment is None else self._aligned(self.alignment, source, target))
         self._optimizer.zero_grad(set_to_none=True)
         sum(losses).backward()
         self._optimizer.step()
         return torch.stack(losses).detach()
 
-    def _aligned(self, source: Outputs, target: Outputs) -> Tensor:
-        assert self.alignment is not None
+    def _aligned(self, alignment: Alignment, source: Outputs, target: Outputs) -> Tensor:
         with torch.autocast(self.device.type, enabled=False):
-            return self.alignment.weight * self.alignment(source, target, self.step / self.settings.n_steps)
+            return alignment.weight * alignment(source, target, self.step / self.settings.n_steps)
 
     def save(self) -> None:
         """Write a checkpoint: the network, the momenta, the alignment's layers, and the notes."""
