@@ -30,6 +30,7 @@ DOMAINS = {"A": "amazon", "W": "webcam", "D": "dslr"}
 PAIRS = ("A-W", "W-A", "A-D", "D-A", "D-W", "W-D")
 SIDE = 256
 STEPS = 1200
+CHANCE = float(np.log(31))  # loss of a guess
 KEYS = ("data", "pair", "method", "seed")
 CELL = (
     *KEYS,
@@ -39,6 +40,7 @@ CELL = (
     "seconds",
     "training_seconds",
     "images_per_second",
+    "source_loss",
     "device",
 )
 ROUND = (
@@ -105,6 +107,7 @@ def measure(photos: Photos, pair: str, method: str, seed: int, arguments: argpar
         "seconds": seconds,
         "training_seconds": trained,
         "images_per_second": n_images / trained,
+        "source_loss": log[-1]["source_loss"],
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
     }
     return cell, [keys | row for row in rounds_of(model, truth)]
@@ -151,7 +154,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--each", type=int, help="take every n-th photo only, to try the script")
     arguments = parser.parse_args()
-    begin, longest = perf_counter(), 0.0
+    begin, longest = perf_counter(), dict[str, float]()
     rounds = arguments.out.with_stem(f"{arguments.out.stem}-rounds")
     cells: list[dict[str, Any]] = list(read_csv(arguments.out)) if arguments.out.exists() else []
     history: list[dict[str, Any]] = list(read_csv(rounds)) if rounds.exists() else []
@@ -164,27 +167,24 @@ def main() -> None:
                 if (DATA, pair, method, str(seed)) in done:
                     continue
                 started = perf_counter()
-                if started - begin + longest > 60 * arguments.minutes:
+                if started - begin + longest.get(method, 0.0) > 60 * arguments.minutes:
                     print("no time is left for another cell: run it again", flush=True)
                     return
                 cell, more = measure(photos, pair, method, seed, arguments)
-                longest = max(longest, perf_counter() - started)
+                longest[method] = max(longest.get(method, 0.0), perf_counter() - started)
+                told(f"{perf_counter() - begin:6.1f} s", cell)
+                if cell["source_loss"] > CHANCE:
+                    raise SystemExit(f"{method} has not learnt the source of {pair}: no row is written.")
+                for row in more:
+                    told("   ", {name: value for name, value in row.items() if name not in KEYS})
                 cells.append(cell)
                 history += more
                 write_csv(rounds, ROUND, history)
                 write_csv(arguments.out, CELL, cells)
-                told = {name: round(v, 1) if isinstance(v, float) else v for name, v in cell.items()}
-                print(f"{perf_counter() - begin:6.1f} s", told, flush=True)
-                for row in more:
-                    print(
-                        "   ",
-                        {
-                            name: round(v, 3) if isinstance(v, float) else v
-                            for name, v in row.items()
-                            if name not in KEYS
-                        },
-                        flush=True,
-                    )
+
+
+def told(begin: str, row: dict[str, Any]) -> None:
+    print(begin, {name: round(v, 3) if isinstance(v, float) else v for name, v in row.items()}, flush=True)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ SHARED: dict[str, list[Any]] = {
     "frozen_norm": ["boolean"],
     "augment": [None, callable],
     "size": [Interval(Integral, 8, 2048, closed="both")],
+    "precision": [StrOptions({"auto", "bfloat16", "float32"})],
     "device": [StrOptions({"cpu", "cuda", "auto"})],
     "checkpoint": [None, str, os.PathLike],
     "checkpoint_every": [AT_LEAST_ONE],
@@ -177,7 +178,7 @@ class DeepClassifier(ClassifierMixin, BaseEstimator):
         self.views_ = views_of(encoder := own_encoder(self.encoder), self.size, self.augment)
         settings = Settings(
             self._n_steps(), self.batch_size, self.lr, self.encoder_lr, self.weight_decay, self.frozen_norm,
-            self.checkpoint_every, seed,
+            self.precision, self.checkpoint_every, seed,
         )  # fmt: skip
         with seeded(seed, START, device):
             network = make_network(encoder, self.views_, domains.source[:1], self.width, n_classes)
@@ -195,7 +196,7 @@ class DeepClassifier(ClassifierMixin, BaseEstimator):
         return mark_of([domains.source.numpy(), domains.labels, domains.target.numpy()], {**params, **kinds})
 
     def _network_shares(self, rows: Any) -> Any:
-        return label(self.network_, self.views_, rows)
+        return label(self.network_, self.views_, rows, self.precision)
 
 
 def choose_device(name: str) -> Any:

@@ -13,6 +13,7 @@ from adrem.base.constraints import AT_LEAST_ONE
 from adrem.deep.classifier import SHARED, DeepClassifier
 from adrem.deep.heads import HEADS, make_head, shares_of
 from adrem.deep.losses import ALIGNMENTS
+from adrem.deep.network import Precision
 from adrem.deep.reading import Domains
 from adrem.deep.rounds import Alternation, Plan, mixed
 from adrem.deep.training import Trainer
@@ -70,6 +71,8 @@ class DeepAdREM(DeepClassifier):
         mirrored, and other rows as they are.
     size : int, default=224
         Side of the images that go into the network.
+    precision : {"auto", "bfloat16", "float32"}, default="auto"
+        Numbers in which the network computes; weights have 32 bits. "auto" takes 16 bits on a GPU.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where the network is trained, and the head: "auto" takes a GPU if there is one.
     checkpoint : path-like, default=None
@@ -144,6 +147,7 @@ class DeepAdREM(DeepClassifier):
         frozen_norm: bool = False,
         augment: Any = None,
         size: int = 224,
+        precision: Precision = "auto",
         device: str = "auto",
         checkpoint: Any = None,
         checkpoint_every: int = 300,
@@ -167,6 +171,7 @@ class DeepAdREM(DeepClassifier):
         self.frozen_norm = frozen_norm
         self.augment = augment
         self.size = size
+        self.precision = precision
         self.device = device
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every

@@ -19,16 +19,35 @@ NETWORK = "network"  # in place of a head: the network labels the target itself
 HEADS = ("committee", "adrem", NETWORK)
 
 
-def make_head(head: Any, device: Any, seed: int) -> Any:
-    """Return an unfitted head, or None if the network is its own."""
+def make_head(head: Any, device: Any, seed: int, class_prior: list[float] | None = None) -> Any:
+    """Return an unfitted head, or None if the network is its own.
+
+    With class shares, which an earlier head assumed or estimated, it assumes the same.
+    """
+    own = _unfitted(head, device, seed)
+    if class_prior is not None and "class_prior" in _last_of(own).get_params(deep=False):
+        _last_of(own).set_params(class_prior=class_prior)
+    return own
+
+
+def class_prior_of(head: Any) -> list[float] | None:
+    """Return the class shares that a fitted head assumed."""
+    shares = getattr(_last_of(head), "class_prior_", None)
+    return None if shares is None else np.asarray(shares).tolist()
+
+
+def _last_of(head: Any) -> Any:
+    return head.steps[-1][1] if isinstance(head, Pipeline) else head
+
+
+def _unfitted(head: Any, device: Any, seed: int) -> Any:
     if head == NETWORK:
         return None
     if head == "committee":
         return Committee(device=device, random_state=seed)
     if head == "adrem":
         return make_pipeline(JointStdScaler(), AdREM(device=device, random_state=seed))
-    last = head.steps[-1][1] if isinstance(head, Pipeline) else head
-    if not isinstance(last, DomainClassifier):
+    if not isinstance(_last_of(head), DomainClassifier):
         raise InvalidTypeError(
             f"head must be one of {', '.join(HEADS)}, or a Committee, an AdREM, a baseline, or a pipeline that ends "
             f"with one; got {head!r}."

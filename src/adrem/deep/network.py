@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import nn
@@ -17,6 +17,7 @@ from adrem.exceptions import InvalidDataError, InvalidTypeError
 BATCH = 256  # rows that are labelled at a time
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 Tensor = Any
+Precision = Literal["auto", "bfloat16", "float32"]
 
 
 class Outputs(NamedTuple):
@@ -91,12 +92,12 @@ def make_network(encoder: Any, views: Views, row: Tensor, width: int, n_classes:
     return Network(encoder, out.shape[1], width, n_classes)
 
 
-def label(network: Network, views: Views, rows: Tensor) -> Labelled:
+def label(network: Network, views: Views, rows: Tensor, precision: Precision) -> Labelled:
     """Return features and probabilities of rows, which may be on another device, on the CPU as float32."""
     network.eval()
     found: list[Labelled] = []
     device = next(network.parameters()).device
-    with torch.no_grad(), fast(device):
+    with torch.no_grad(), repeatable(device), mixed_precision(device, precision):
         for batch in rows.split(BATCH):
             made = [encoded(network.encoder, placed(x, device)).float() for x in views.labelling(batch.to(device))]
             features = torch.stack(made).mean(dim=0)
@@ -112,10 +113,18 @@ def placed(batch: Tensor, device: Any) -> Tensor:
 
 
 @contextmanager
-def fast(device: Any) -> Iterator[None]:
-    """Compute in mixed precision on a GPU, by algorithms that give the same numbers each time."""
+def repeatable(device: Any) -> Iterator[None]:
+    """Take algorithms on a GPU that give the same numbers each time."""
     with ExitStack() as stack:
         if device.type == "cuda":
             stack.enter_context(torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True))
-            stack.enter_context(torch.autocast("cuda", torch.bfloat16))
         yield
+
+
+def mixed_precision(device: Any, wanted: Precision) -> Any:
+    """Return a context in which products are in 16 bits: by default on a GPU.
+
+    It keeps 16-bit copies of the weights until it ends, so that it must not outlast a step of the training.
+    """
+    is_short = wanted == "bfloat16" or (wanted == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, torch.bfloat16, enabled=is_short)

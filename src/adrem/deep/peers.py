@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from adrem.base.constraints import AT_LEAST_ONE
 from adrem.deep.classifier import SHARED, DeepClassifier
 from adrem.deep.losses import ALIGNMENTS
-from adrem.deep.network import label
+from adrem.deep.network import Precision, label
 from adrem.deep.reading import Domains
 from adrem.deep.training import Trainer
 from adrem.runtime.progress import progress
@@ -29,7 +29,7 @@ class DeepPeer(DeepClassifier):
         The loss; None trains on the source only.
     steps : int, default=1200
         Number of steps; the network of the last one is taken.
-    batch_size, lr, encoder_lr, weight_decay, width, frozen_norm, augment, size : optional
+    batch_size, lr, encoder_lr, weight_decay, width, frozen_norm, augment, size, precision : optional
         As for `DeepAdREM`.
     device, checkpoint, checkpoint_every, verbose, random_state : optional
         As for `DeepAdREM`.
@@ -71,6 +71,7 @@ class DeepPeer(DeepClassifier):
         frozen_norm: bool = False,
         augment: Any = None,
         size: int = 224,
+        precision: Precision = "auto",
         device: str = "auto",
         checkpoint: Any = None,
         checkpoint_every: int = 300,
@@ -88,6 +89,7 @@ class DeepPeer(DeepClassifier):
         self.frozen_norm = frozen_norm
         self.augment = augment
         self.size = size
+        self.precision = precision
         self.device = device
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
@@ -101,7 +103,7 @@ class DeepPeer(DeepClassifier):
         begin = perf_counter()
         with progress(self.steps - trainer.step, "Training", self.verbose) as ticker:
             trainer.run(self.steps, None, ticker)
-        shares = label(trainer.network, self.views_, trainer.pair.target).shares.numpy()
+        shares = label(trainer.network, self.views_, trainer.pair.target, self.precision).shares.numpy()
         self.seconds_ = perf_counter() - begin
         self.transduction_ = domains.classes[shares.argmax(axis=1)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adrem.deep.draws import Rows, balanced_draw, plain_draw
-from adrem.deep.heads import fit_head, make_head, shares_of
+from adrem.deep.heads import class_prior_of, fit_head, make_head, shares_of
 from adrem.deep.network import Labelled, label
 from adrem.deep.training import Draw, Trainer
 from adrem.runtime.progress import Ticker
@@ -84,14 +84,19 @@ class Alternation:
     def _fit_head(self, number: int) -> tuple[Labelled, Shares | None]:
         """Fit the head of a round; return what the network says of the target, and the shares of the head."""
         trainer = self.trainer
-        target = label(trainer.network, trainer.views, trainer.pair.target)
-        self.head = make_head(self.plan.head, trainer.device.type, trainer.settings.seed % 2**30 + number)
+        target = self._network_says(trainer.pair.target)
+        seed, shares = trainer.settings.seed % 2**30 + number, trainer.notes.get("class_prior")
+        self.head = make_head(self.plan.head, trainer.device.type, seed, shares if number else None)
         if self.head is None:
             return target, None
-        source = label(trainer.network, trainer.views, trainer.pair.source)
+        source = self._network_says(trainer.pair.source)
         rows = target.features.numpy()
         fit_head(self.head, source.features.numpy(), trainer.pair.labels.cpu().numpy(), rows)
+        trainer.notes.setdefault("class_prior", class_prior_of(self.head))
         return target, shares_of(self.head, rows)
+
+    def _network_says(self, rows: Any) -> Labelled:
+        return label(self.trainer.network, self.trainer.views, rows, self.trainer.settings.precision)
 
     def _draw(self, number: int) -> Draw | None:
         """Return the rows of the next round: more of them each time. A network without a head begins with none."""

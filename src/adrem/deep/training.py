@@ -16,7 +16,7 @@ from adrem.deep.checkpoints import Checkpoint, Folder
 from adrem.deep.draws import Rows
 from adrem.deep.images import Views
 from adrem.deep.losses import Alignment
-from adrem.deep.network import Network, Outputs, fast, placed
+from adrem.deep.network import Network, Outputs, Precision, mixed_precision, placed, repeatable
 from adrem.exceptions import ParameterError
 from adrem.runtime.progress import Ticker
 
@@ -37,6 +37,7 @@ class Settings:
     encoder_lr: float
     weight_decay: float
     frozen_norm: bool
+    precision: Precision
     checkpoint_every: int
     seed: int
 
@@ -105,7 +106,7 @@ class Trainer:
     def _run_part(self, stop: int, draw: Any, ticker: Ticker, notes: dict[str, Any]) -> None:
         begin, first = perf_counter(), self.step
         losses = torch.zeros(3, device=self.device)
-        with seeded(self.settings.seed, first, self.device), fast(self.device):
+        with seeded(self.settings.seed, first, self.device), repeatable(self.device):
             while self.step < stop:
                 losses += self._train_once(draw)
                 self.step += 1
@@ -139,7 +140,9 @@ class Trainer:
             others = torch.randint(len(pair.target), (n,), device=self.device)
         if others is not None:
             batch.append(pair.target[others])
-        out = self.network(placed(self.views.training(torch.cat(batch)), self.device))
+        given = placed(self.views.training(torch.cat(batch)), self.device)
+        with mixed_precision(self.device, self.settings.precision):
+            out = self.network(given)
         out = Outputs(out.features.float(), out.scores.float())
         source, target = out.half(True, n), out.half(False, n)
         losses = [cross_entropy(source.scores, labels, label_smoothing=SMOOTHING)]
@@ -147,15 +150,13 @@ class Trainer:
         losses.append(
             zero if draw is None else cross_entropy(target.scores, draw[1][others], label_smoothing=SMOOTHING)
         )
-        losses.append(zero if self.alignment is None else self._aligned(self.alignment, source, target))
+        progress = self.step / self.settings.n_steps
+        alignment = self.alignment
+        losses.append(zero if alignment is None else alignment.weight * alignment(source, target, progress))
         self._optimizer.zero_grad(set_to_none=True)
         sum(losses).backward()
         self._optimizer.step()
         return torch.stack(losses).detach()
-
-    def _aligned(self, alignment: Alignment, source: Outputs, target: Outputs) -> Tensor:
-        with torch.autocast(self.device.type, enabled=False):
-            return alignment.weight * alignment(source, target, self.step / self.settings.n_steps)
 
     def save(self) -> None:
         """Write a checkpoint: the network, the momenta, the alignment's layers, and the notes."""
