@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 
+import deep_page
 import few_labels
 import field
 import house_picture
@@ -50,6 +51,12 @@ def test_tables_of_own_files_are_up_to_date() -> None:
     assert own_files.show_pairs(rows) in diagnosis
     assert own_files.show_estimates(rows) in estimate
     assert own_files.show_rivals(rows) in estimate
+
+
+def test_tables_of_networks_that_learn_are_up_to_date() -> None:
+    page = (DOCS / "deep.md").read_text("utf-8")
+    assert deep_page.show_pairs(read("deep"), read("deep-rounds")) in page
+    assert deep_page.show_methods(read("deep")) in page
 
 
 def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:

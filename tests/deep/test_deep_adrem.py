@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import signal
 import subprocess
@@ -81,6 +82,10 @@ def test_a_killed_fit_goes_on_to_the_same_labels(fitted: Fitted, tmp_path: Path)
     counted = cameras.Moved()
     resumed = fit(cameras.make(fitted.encoder, checkpoint=tmp_path, augment=counted), fitted.data)
     assert counted.n_batches == 300 - 120
+    with (tmp_path / "training.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in rows] == [entry["step"] for entry in resumed.training_log_]
+    assert float(rows[-1]["source_loss"]) == resumed.training_log_[-1]["source_loss"]
     np.testing.assert_array_equal(resumed.round_labels_, fitted.model.round_labels_)
     np.testing.assert_array_equal(resumed.predict(fitted.data.X_target), fitted.model.transduction_)
     again = fit(cameras.make(fitted.encoder, checkpoint=tmp_path, augment=cameras.Moved(1)), fitted.data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ from safetensors.torch import save as bytes_of
 from adrem.exceptions import DamagedDataError, InvalidDataError
 from adrem.files.atomic import written_whole
 
-NAME = "checkpoint.safetensors"
+NAME, LOG = "checkpoint.safetensors", "training.csv"
 NOTES = "notes"  # a tensor of bytes: JSON
 Tensors = dict[str, Any]
 
@@ -49,8 +51,18 @@ def read_tensors(path: Path) -> Checkpoint:
     return Checkpoint(tensors, notes)
 
 
+def write_log(path: Path, log: list[dict[str, Any]]) -> None:
+    """Write the losses of a training as CSV."""
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, list(dict.fromkeys(name for entry in log for name in entry)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(log)
+    with written_whole(path) as file:
+        file.write(buffer.getvalue().encode())
+
+
 class Folder:
-    """Where a training keeps its last checkpoint; nowhere without a path."""
+    """Where a training keeps its last checkpoint and its log; nowhere without a path."""
 
     def __init__(self, path: Path | None, mark: str) -> None:
         self._file = None if path is None else path / NAME
@@ -62,6 +74,7 @@ class Folder:
         """Replace the checkpoint."""
         if self._file is not None:
             write_tensors(self._file, tensors, {**notes, "mark": self._mark})
+            write_log(self._file.with_name(LOG), notes["log"])
 
     def read(self) -> Checkpoint | None:
         """Return the checkpoint, if there is one of this very training."""

@@ -76,8 +76,8 @@ class DeepAdREM(DeepClassifier):
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where the network is trained, and the head: "auto" takes a GPU if there is one.
     checkpoint : path-like, default=None
-        A folder for checkpoints. A fit with the same rows and parameters goes on from the last one. It needs an integer
-        as ``random_state``.
+        A folder for checkpoints, with the log of the training as ``training.csv``. A fit with the same rows and
+        parameters goes on from the last one. It needs an integer as ``random_state``.
     checkpoint_every : int, default=300
         Steps between checkpoints.
     verbose : int, default=0
