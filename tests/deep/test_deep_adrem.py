@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip insta
 pytest.importorskip("safetensors")
 cameras = pytest.importorskip("cameras")
 deep = pytest.importorskip("adrem.deep")
+checkpoints = pytest.importorskip("adrem.deep.checkpoints")
 pytestmark = pytest.mark.thorough
 
 
@@ -161,6 +162,12 @@ def test_saved_networks_label_the_same(fitted: Fitted, tmp_path: Path) -> None:
         deep.load(tmp_path / "model")
     with pytest.raises(UnreadableModelError, match="another encoder"):
         deep.load(tmp_path / "model", encoder=torch.nn.Linear(2, 2))
+    path = tmp_path / "model/network.safetensors"
+    tensors, notes = checkpoints.read_tensors(path)
+    for changed in ({"width": 10**9}, {"lr": -1.0}, {"unknown": 1}):
+        checkpoints.write_tensors(path, tensors, {**notes, "params": {**notes["params"], **changed}})
+        with pytest.raises(UnreadableModelError):
+            deep.load(tmp_path / "model", encoder=cameras.small_network())
     shutil.copy(tmp_path / "model/head.adrem", tmp_path / "model/network.safetensors")
     with pytest.raises(DamagedDataError, match="damaged"):
         deep.load(tmp_path / "model", encoder=cameras.small_network())

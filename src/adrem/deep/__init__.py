@@ -1,4 +1,4 @@
-"""Adapt a network end to end: Ad-REM labels the target on its features, and the network learns from these labels.
+"""Networks that learn from the labels of Ad-REM on their features, and deep methods of others.
 
 It needs PyTorch and safetensors: ``pip install 'adrem[deep]'``.
 """

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from adrem.base.constraints import check_params
 from adrem.deep.checkpoints import read_tensors, write_tensors
 from adrem.deep.classifier import DeepClassifier, choose_device
 from adrem.deep.estimator import DeepAdREM
@@ -62,7 +63,6 @@ def save(model: DeepClassifier, folder: str | os.PathLike[str]) -> None:
         "model": type(model).__name__,
         "params": params,
         "classes": model.classes_.tolist(),
-        "n_features": model.network_.narrow[0].in_features,
         "has_head": getattr(model, "head_", None) is not None,
         "values": {name: getattr(model, name) for name in VALUES if hasattr(model, name)},
     }
@@ -117,10 +117,14 @@ def _rebuild(place: Path, tensors: dict[str, Any], notes: dict[str, Any], encode
     model = CLASSES[notes["model"]](**params)
     if "encoder" not in params:
         raise InvalidTypeError(f"{place} was saved with an encoder of its own: pass it, load(folder, encoder=network).")
+    check_params(model)
     model.classes_ = np.array(notes["classes"])
+    n_outputs, n_inputs = tensors["network.narrow.0.weight"].shape
+    if n_outputs != model.width:  # before a layer of any width is made
+        raise UnreadableModelError(f"{place} states another width than its weights have.")
     own = own_encoder(model.encoder)
     model.views_ = views_of(own, model.size, model.augment)
-    model.network_ = Network(own, notes["n_features"], model.width, len(model.classes_))
+    model.network_ = Network(own, n_inputs, model.width, len(model.classes_))
     weights = {name.removeprefix("network."): own for name, own in tensors.items() if name.startswith("network.")}
     model.network_.load_state_dict(weights)
     model.network_.to(choose_device(model.device)).eval()
