@@ -110,7 +110,7 @@ clean:
 TORCH := torch==2.13.0
 
 .venv/.all: .venv/.dev
-	$(BIN)/python -m pip install --quiet $(TORCH) --editable ".[gpu,spark]"
+	$(BIN)/python -m pip install --quiet $(TORCH) --editable ".[deep,gpu,spark]"
 	touch $@
 
 .venv/.torture: .venv/.dev

@@ -26,7 +26,7 @@ WIDTH, HEIGHT = 0.86, 0.62
 PLACES = {
     0: ("columns", "base"),
     1: ("model_selection", "baselines", "algorithm", "machines", "exceptions"),
-    2: ("cli", "diagnostics", "committee", "runtime", "types"),
+    2: ("cli", "deep", "diagnostics", "committee", "runtime", "types"),
     3: ("benchmark", "reports", "datasets", "preprocessing", "persistence", "files", "registry"),
     4: ("plotting", "features", "spark", "labelling", "active"),
 }

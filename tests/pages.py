@@ -7,7 +7,8 @@ text          the expected output of the commands of the block before
 others        with title="name": written to a file of that name in the folder
 
 A comment before a block says why it is not run, `<!-- not run: because -->`, or that it needs real data,
-`<!-- needs ADREM_DATA -->`, or a `<!-- needs Spark -->`: these are run in tests/real and in tests/spark.
+`<!-- needs ADREM_DATA -->`, `<!-- needs Spark -->` or `<!-- needs PyTorch -->`: these are run in tests/real,
+tests/spark and tests/deep.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(
-    r"(?:<!-- (?P<remark>not run: .+?|needs ADREM_DATA|needs Spark) -->\n)?"
+    r"(?:<!-- (?P<remark>not run: .+?|needs ADREM_DATA|needs Spark|needs PyTorch) -->\n)?"
     r"^(?P<indent> *)```(?P<kind>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^(?P=indent)```$",
     flags=re.DOTALL | re.MULTILINE,
 )

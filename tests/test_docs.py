@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import active
+import deep_page
 import few_labels
 import field
 import house_picture
@@ -62,6 +63,12 @@ def test_tables_of_photos_are_up_to_date() -> None:
     page = (DOCS / "features.md").read_text("utf-8")
     assert photo_scaling.summarize(read("photo_scaling")) in page
     assert office_photos.summarize(read("office_photos")) in page
+
+
+def test_tables_of_networks_that_learn_are_up_to_date() -> None:
+    page = (DOCS / "deep.md").read_text("utf-8")
+    assert deep_page.show_pairs(read("deep"), read("deep-rounds")) in page
+    assert deep_page.show_methods(read("deep")) in page
 
 
 def test_constants_of_verdict_and_interval_are_those_that_were_chosen() -> None:

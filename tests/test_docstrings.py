@@ -17,8 +17,8 @@ from pages import ROOT
 import adrem
 from adrem.reports import Report
 
-# PySpark is optional: spark/test_spark_docstrings.py tests adrem.spark.
-MODULES = [module for module in public_modules() if module != "adrem.spark"]
+# PySpark and PyTorch are optional: spark/test_spark_docstrings.py and deep/test_deep_docstrings.py have their tests.
+MODULES = [module for module in public_modules() if module not in ("adrem.spark", "adrem.deep")]
 EXPORTED = [thing for module in MODULES for thing in exported_by(module)]
 HOMES = homes_of([*EXPORTED, Report])  # users get a Report without importing its class
 

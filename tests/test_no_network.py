@@ -28,7 +28,7 @@ USE = """
 import pkgutil, importlib, adrem
 for module in pkgutil.walk_packages(adrem.__path__, "adrem."):
     # PyTorch and Spark are optional, and Spark connects to its own machine.
-    if not {"__main__", "spark", "torch"} & set(module.name.split(".")):
+    if not {"__main__", "deep", "spark", "torch"} & set(module.name.split(".")):
         importlib.import_module(module.name)
 
 from problems import make_blobs_shift

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from photo_archive import some_photos
 from sklearn.linear_model import LogisticRegression
 
 from adrem.datasets.home import data_home
@@ -41,18 +40,6 @@ def test_gte_small_is_the_known_one() -> None:
     pot, kettle, film = encoder.transform(["the pot leaks", "this kettle drips water", "a touching film about war"])
     assert pot @ kettle > pot @ film + 0.05
     np.testing.assert_array_equal(encoder.transform(["the pot leaks"])[0], pot)
-
-
-def some_photos(folder: Path, domain: str, n: int) -> tuple[list[Path], NDArray[np.float64]]:
-    """Unpack every k-th photo of a domain; return the files, and the paper's features of them."""
-    with np.load(data_home() / "office-31-resnet50" / f"{domain}.npz", allow_pickle=False) as arrays:
-        places = np.linspace(0, len(arrays["files"]) - 1, n).astype(int)
-        names, features = arrays["files"][places].tolist(), arrays["x"][places].astype(np.float64)
-    files = [f"office-31-images/{domain}/{Path(name).with_suffix('.jpg').as_posix()}" for name in names]
-    with tarfile.open(data_home() / "office-31-images" / "office-31-images.tar") as archive:
-        for name in files:
-            archive.extract(name, folder, filter="data")
-    return [folder / name for name in files], features
 
 
 @pytest.mark.parametrize(("domain", "least"), [("amazon", 0.99), ("webcam", 0.96), ("dslr", 0.95)])
