@@ -17,8 +17,8 @@ def excerpt(text: str, first: int = 0) -> str:
     >>> from adrem.reports.excerpts import excerpt
     >>> excerpt("good  book")
     'good book'
-    >>> excerpt("a word " * 50, 100)[:10], excerpt("a word " * 50)[-3:]
-    ('… a word a', 'wo…')
+    >>> excerpt("a word " * 50, 200)[:10], excerpt("a word " * 50)[-3:]
+    ('… word a w', 'or…')
     """
     flat = " ".join(str(text).split())
     if len(flat) <= LENGTH:
