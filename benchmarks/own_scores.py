@@ -48,7 +48,7 @@ ESTIMATES = {
 
 def estimates_of(examined: Examination, chances: Chances, seed: int) -> dict[str, float]:
     """Return our estimate of the accuracy of the adapted labels, and those of others."""
-    known, unknown = (own.max(axis=1) for own in chances)
+    known, unknown = (own.max(axis=1) for own in (chances.known, chances.unknown))
     found = estimate_from(chances, examined)
     source_accuracy = float(np.mean(chances.known.argmax(axis=1) == examined.domains.labels))
     rows = examined.domains.X_target
