@@ -351,6 +351,7 @@ def test_report_option_writes_complete_page(adrem: Command, files: Path) -> None
     assert "Traceback" not in err
 
 
+@pytest.mark.thorough
 def test_terminal_page_and_json_show_equal_verdict(adrem: Command, files: Path) -> None:
     """With more than 2000 target rows the verdict uses a sample, which has to be the same in all outputs."""
     rng = np.random.RandomState(0)
@@ -628,6 +629,7 @@ def write_shares(folder: Path, shares: tuple[float, float], shift: float = 0.0) 
 STATES = ["source.csv", "target.csv", "--label", "state", "--target-label", "state", "--method", "adrem", "--force"]
 
 
+@pytest.mark.thorough
 def test_labels_of_the_source_are_those_that_are_scored_and_shown(
     adrem: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
