@@ -143,6 +143,15 @@ def test_of_an_answer_that_does_not_fit_on_the_disk_nothing_is_left(tmp_path: Pa
     assert read(path) == [Entry(NONE, 1), Entry(NONE, 3)]
 
 
+@pytest.mark.parametrize("content", ["the notes of somebody", '{"review": "good"}\n{"review": "bad"}', '{"format": 2'])
+def test_a_file_of_others_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(content)
+    with pytest.raises(InvalidDataError, match="choose another folder"):
+        Journal(path, ABOUT)
+    assert path.read_text() == content
+
+
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     with Journal(path, ABOUT), pytest.raises(OutputError, match="in use"):
