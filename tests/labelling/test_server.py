@@ -278,7 +278,7 @@ def test_what_a_person_labelled_keeps_its_label_in_the_labels_of_all_rows(client
     assert (frame["label"].to_numpy() != guesses).sum() == len(given)
 
 
-def test_columns_of_lists_are_left_out_of_the_exported_labels(client: TestClient, desk: Desk, folder: Path) -> None:
+def test_columns_of_lists_are_left_out_of_the_exported_labels(client: TestClient, desk: Desk) -> None:
     project = desk.project
     assert project.pair.frames is not None
     target = project.pair.frames[1].with_columns(words=pl.Series([["a", "b"]] * 120))
@@ -366,6 +366,19 @@ def test_other_forms_of_requests_are_refused(client: TestClient) -> None:
     assert client.get("answer").status_code == 405
     assert client.get("state?row=abc").status_code == 400
     assert client.get("picture/0").status_code == 404
+
+
+def test_the_address_that_is_given_to_the_browser_is_of_use_once(desk: Desk, folder: Path) -> None:
+    """Others can see it in the list of processes; the token is only in the reply."""
+    client = TestClient(make_app(desk, folder, token=TOKEN, port=PORT, once="for-once"), base_url=HOME)
+    for path in ("/for-onc/", "//", "/for-once/state"):
+        assert client.get(path).status_code == 404
+    assert client.get("/for-once/", headers={"Host": "evil.example"}).status_code == 421
+    first = client.get("/for-once/", follow_redirects=False)
+    assert (first.status_code, first.headers["location"]) == (303, f"/{TOKEN}/")
+    for path in ("/for-once/", "//"):
+        assert client.get(path).status_code == 404
+    assert client.get(f"/{TOKEN}/").status_code == 200
 
 
 def test_a_chunked_body_is_refused_before_it_is_read(desk: Desk, folder: Path) -> None:

@@ -9,6 +9,7 @@ import warnings
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -97,15 +98,16 @@ def label(
         with stage("Adapting"):
             desk = Desk(project, journal)
         token, own = secrets.token_urlsafe(24), listening.getsockname()[1]
-        address = f"http://{LOOPBACK}:{own}/{token}/"
+        once = None if no_browser else secrets.token_urlsafe(24)
+        home = f"http://{LOOPBACK}:{own}"
 
         def when_ready() -> None:
             say(f"Answers and exports: {place}")
-            say(f"The page: {address}\nCtrl-C ends it. Every answer is on disk.")
-            if not no_browser:
-                webbrowser.open(address)
+            say(f"The page: {home}/{token}/\nCtrl-C ends it. Every answer is on disk.")
+            if once is not None:  # a browser in the terminal would block
+                Thread(target=webbrowser.open, args=(f"{home}/{once}/",), daemon=True).start()
 
-        make_server(make_app(desk, place, token=token, port=own), when_ready).run([listening])
+        make_server(make_app(desk, place, token=token, port=own, once=once), when_ready).run([listening])
 
 
 def _check_server() -> None:

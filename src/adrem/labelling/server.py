@@ -24,8 +24,11 @@ LOOPBACK = "127.0.0.1"
 PAGE = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def make_app(desk: Desk, folder: Path, *, token: str, port: int) -> Guard:
-    """Return the application: the page, its answers, and the files to export, which are written to a folder."""
+def make_app(desk: Desk, folder: Path, *, token: str, port: int, once: str | None = None) -> Guard:
+    """Return the application: the page, its answers, and the files to export, which are written to a folder.
+
+    The first request for ``/once/`` is sent on to the page.
+    """
 
     def answer(sent: dict[str, Any]) -> dict[str, Any]:
         return desk.answer(sent.get("kind"), sent.get("row"), sent.get("label"))
@@ -41,7 +44,7 @@ def make_app(desk: Desk, folder: Path, *, token: str, port: int) -> Guard:
         Route("/export/{name}", _export(desk, folder)),
     ]
     hosts = frozenset({f"{LOOPBACK}:{port}", f"localhost:{port}"})
-    return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token=token, hosts=hosts)
+    return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token=token, hosts=hosts, once=once)
 
 
 def make_server(app: Any, when_ready: Callable[[], None]) -> uvicorn.Server:
