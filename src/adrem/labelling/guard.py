@@ -64,17 +64,25 @@ class Guard:
             return PlainTextResponse("This request does not come from the page of this server.", 403)
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return PlainTextResponse("This request does not come from the page of this server.", 403)
-        token = scope["path"].split("/")[1] if scope["path"].count("/") > 1 else ""
-        if self._once is not None and secrets.compare_digest(scope["path"].encode(), f"/{self._once}/".encode()):
+        return self._elsewhere(scope["path"]) or _too_large(headers, changes=changes)
+
+    def _elsewhere(self, path: str) -> Response | None:
+        """Return what is answered to a path that is not of the page."""
+        token = path.split("/")[1] if path.count("/") > 1 else ""
+        if self._once is not None and secrets.compare_digest(path.encode(), f"/{self._once}/".encode()):
             self._once = None
             return RedirectResponse(f"/{self._token}/", 303)
         if not secrets.compare_digest(token.encode(), self._token.encode()):
             return PlainTextResponse("Open the address that adrem label printed.", 404)
-        length = headers.get("content-length", "0" if not changes else "")
-        # A transfer encoding counts before the length, so that the length would say nothing.
-        if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MOST_BYTES:
-            return PlainTextResponse("This request is too large.", 413)
         return None
+
+
+def _too_large(headers: dict[str, str], *, changes: bool) -> Response | None:
+    length = headers.get("content-length", "0" if not changes else "")
+    # A transfer encoding counts before the length, so that the length would say nothing.
+    if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MOST_BYTES:
+        return PlainTextResponse("This request is too large, or has no known length.", 413)
+    return None
 
 
 def _with_headers(send: Send) -> Send:
