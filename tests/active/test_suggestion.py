@@ -55,6 +55,11 @@ def test_rows_lie_farthest_apart_and_each_is_there_once() -> None:
     assert sorted(farthest_first(places, 5).tolist()) == [0, 1, 2, 3, 4]
 
 
+def test_more_rows_than_are_compared_are_each_suggested_once(model: AdREM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adrem.active.suggestion.MOST_COMPARED", 10)
+    assert len({*suggest(model, BLOBS.X_target, 30, random_state=0).tolist()}) == 30
+
+
 def test_excluded_rows_are_not_suggested(model: AdREM) -> None:
     first = suggest(model, BLOBS.X_target, 10, random_state=0)
     second = suggest(model, BLOBS.X_target, 10, random_state=0, exclude=first)

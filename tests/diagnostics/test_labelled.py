@@ -76,6 +76,28 @@ def test_without_an_error_the_interval_has_a_width() -> None:
     assert 0.9 < found.low < 0.96
 
 
+@pytest.mark.parametrize("is_right", [True, False])
+@pytest.mark.parametrize("chance", [1.0, 0.7])
+def test_labels_that_are_all_right_or_all_wrong_leave_finite_bounds(is_right: bool, chance: float) -> None:
+    rng = np.random.default_rng(0)
+    for n in range(1, 200):  # ten weights of 0.1 do not sum to 1, and others neither
+        chances = np.where(rng.random(N_ROWS) < 0.5, chance, 1.0)
+        found = estimate_from_labels(LabelledRows.at_random(np.arange(n), np.full(n, is_right), N_ROWS), chances)
+        assert 0.0 <= found.low <= found.accuracy <= found.high <= 1.0
+        assert found.high - found.low > 0.002
+
+
+@pytest.mark.parametrize("n_labels", [12, 20, 30, 60])
+def test_the_interval_holds_where_the_chances_tell_which_rows_have_the_few_errors(n_labels: int) -> None:
+    rng, held = np.random.default_rng(0), []
+    chances = np.where(np.arange(2000) < 600, 0.1, 0.98)
+    for _ in range(2500):  # the standard error is 0.6 points
+        is_right, rows = rng.random(2000) < chances, rng.permutation(2000)[:n_labels]
+        found = estimate_from_labels(LabelledRows.at_random(rows, is_right[rows], 2000), chances)
+        held.append(found.low <= is_right.mean() <= found.high)
+    assert np.mean(held) >= 0.89
+
+
 @given(n=st.integers(1, 200), part=st.floats(0, 1))
 def test_exact_interval_is_that_of_clopper_and_pearson(n: int, part: float) -> None:
     right = round(part * n)

@@ -94,6 +94,23 @@ def test_every_third_row_is_a_check_and_no_check_is_suggested(tmp_path: Path) ->
     assert not {*answers.labels(of_checks=False)} & {*answers.checks}
 
 
+def test_after_the_suggested_rows_others_are_asked_for(tmp_path: Path) -> None:
+    """Each third row stays a check, whatever the number of suggested rows, and no row is left out."""
+    with Journal(tmp_path / "answers.jsonl", ABOUT) as journal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda _: None)  # 3000 of them take long
+        answers = Answers(journal, 3000)
+        suggested = [*range(0, 3000, 50)]
+        answers.suggest(suggested)
+        asked = []
+        while (row := answers.next()) is not None:
+            answers.add(Entry(SKIP, row))
+            asked.append(row)
+    assert sorted(asked) == [*range(3000)]
+    assert [answers.is_check(row) for row in asked] == [k % 3 == 2 for k in range(3000)]
+    of_models = [row for row in suggested if not answers.is_check(row)]
+    assert [row for row in asked if not answers.is_check(row)][: len(of_models)] == of_models
+
+
 def test_all_rows_are_asked_once_and_then_none(tmp_path: Path) -> None:
     with Journal(tmp_path / "answers.jsonl", ABOUT) as journal:
         answers = Answers(journal, 10)
@@ -124,6 +141,15 @@ def test_of_an_answer_that_does_not_fit_on_the_disk_nothing_is_left(tmp_path: Pa
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         journal.append(Entry(NONE, 3))
     assert read(path) == [Entry(NONE, 1), Entry(NONE, 3)]
+
+
+@pytest.mark.parametrize("content", ["the notes of somebody", '{"review": "good"}\n{"review": "bad"}', '{"format": 2'])
+def test_a_file_of_others_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(content)
+    with pytest.raises(InvalidDataError, match="choose another folder"):
+        Journal(path, ABOUT)
+    assert path.read_text() == content
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:

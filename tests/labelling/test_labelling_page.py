@@ -144,12 +144,53 @@ def test_thirty_answers_a_kill_and_an_export(browser: Browser, folder: Path) -> 
     assert all(url.startswith("http://127.0.0.1:") for url in requests)
     assert page.evaluate("window.harmed") is None
     given = pl.read_csv(folder / "new-labels" / "labelled.csv")
+    every = pl.read_csv(folder / "new-labels" / "labels.csv")
+    kept = given.join(every, on="id", how="left")
+    assert (kept["kind"] == kept["label"]).all()
+    assert (kept["confidence"] == 1.0).all()
     assert given.height == 30
     assert (given["kind"].to_numpy() == KINDS[[int(name.split("-")[1]) % 3 for name in given["id"]]]).all()
     assert (given["chosen"] == "random").sum() == 10
     words = "adapt old.csv new.csv --label kind --id id --text message --method adrem --members 3 -o out.csv --known"
     known = str(folder / "new-labels" / "labelled.csv")
     subprocess.run([sys.executable, "-m", "adrem", *words.split(), known], cwd=folder, check=True, capture_output=True)
+    page.close()
+
+
+def test_while_a_model_is_adapted_the_row_stays_and_few_requests_are_sent(browser: Browser, folder: Path) -> None:
+    """The replies of the server say for long that it adapts, and then have another guess for the same row."""
+    from playwright.sync_api import Route, expect
+
+    is_running = True
+
+    def change(route: Route) -> None:
+        reply = route.fetch()
+        found = reply.json()
+        found["work"]["running"] = is_running
+        if not is_running:
+            found["row"]["order"].reverse()
+        route.fulfill(response=reply, json=found)
+
+    page, polled = browser.new_page(), []
+    page.on("request", lambda request: polled.append(request.url) if "state?row" in request.url else None)
+    with labelling(folder) as (_, address):
+        ready(page, address)
+        page.route(re.compile("/(answer|state)"), change)
+        label_rows(page, 12)
+        name, guess = (page.locator(own).inner_text() for own in ("#name", "#guess"))
+        page.evaluate("document.getElementById('wanted').value = 'typed'")
+        page.locator("#labels button").first.focus()
+        polled.clear()
+        page.wait_for_timeout(3500)
+        assert 2 <= len(polled) <= 4
+        is_running = False
+        expect(page.locator("#progress")).to_be_hidden()
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_timeout(300)
+        assert [page.locator(own).inner_text() for own in ("#name", "#guess")] == [name, guess]
+        assert page.locator("#wanted").input_value() == "typed"
+        expect(page.locator("#labels button").first).to_be_focused()
+        page.unroute_all()
     page.close()
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,22 +18,23 @@ from starlette.testclient import TestClient
 
 from adrem import AdREM
 from adrem.columns import FileTable, make_pair
-from adrem.exceptions import InvalidDataError
+from adrem.columns.labelling import label_pair
+from adrem.exceptions import InvalidDataError, ParameterError
 from adrem.labelling.answers import Answers
 from adrem.labelling.desk import Desk
 from adrem.labelling.journal import Entry, Journal
 from adrem.labelling.project import Adapted, Project
-from adrem.labelling.server import make_app
+from adrem.labelling.server import listen, make_app, make_server
 
 PORT, TOKEN = 8765, "the-token"
 HOME = f"http://127.0.0.1:{PORT}"
 MARKUP = "<script>alert(1)</script>"
 
 
-def table(name: str, n: int, seed: int, shift: float) -> pl.DataFrame:
+def table(name: str, n: int, seed: int, shift: float, apart: float = 3.0) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     kinds = np.arange(n) % 3
-    places = rng.normal(size=(n, 3)) + 3 * np.eye(3)[kinds] + shift
+    places = rng.normal(size=(n, 3)) + apart * np.eye(3)[kinds] + shift
     columns = {f"x{k}": places[:, k] for k in range(3)}
     names = np.array(["apple", "pear", MARKUP])[kinds]
     return pl.DataFrame({"id": [f"{name}{k}" for k in range(n)], **columns, "kind": names})
@@ -43,27 +46,37 @@ class Remembered(Project):
     found: ClassVar[dict[Any, Adapted]] = {}
 
     def adapt(self, labels: dict[int, Any]) -> Adapted:
-        key = self.identifier, frozenset(labels.items())
+        key = self.identifier, self.pair.X_target.tobytes(), frozenset(labels.items())
         if key not in self.found:
             self.found[key] = super().adapt(labels)
         return self.found[key]
 
 
-def make_project(identifier: str | None = "id") -> Project:
-    source, target = table("old", 90, 0, 0.0), table("new", 120, 1, 0.4).drop("kind")
+class Sure(Remembered):
+    """A project whose model gives each label a share of exactly 1, as a committee that agrees."""
+
+    def adapt(self, labels: dict[int, Any]) -> Adapted:
+        found = super().adapt(labels)
+        return replace(found, shares=np.eye(len(self.classes))[found.labels])
+
+
+def new_model() -> AdREM:
+    return AdREM(C=0.1, n_estimators=2, n_iter=3, random_state=0)
+
+
+def make_project(identifier: str | None = "id", apart: float = 3.0, kind: type[Project] = Remembered) -> Project:
+    source, target = table("old", 90, 0, 0.0, apart), table("new", 120, 1, 0.4, apart).drop("kind")
     target = target.with_columns(note=pl.lit(MARKUP))
     pair = make_pair(
         FileTable("old.csv", "1", source), FileTable("new.csv", "2", target), label="kind", left_out=["id"]
     )
     about = {"label": "kind", "seed": 0}
 
-    def write_names(adapted: Adapted, path: Path) -> None:
-        path.write_text("\n".join(adapted.bundle.model.classes_[adapted.labels]))
+    def write_names(adapted: Adapted, given: dict[int, Any], path: Path) -> None:
+        found = label_pair(adapted.bundle, adapted.pair, adapted.examined, given)
+        pl.DataFrame({"label": found.label, "confidence": found.confidence}).write_csv(path)
 
-    def new_model() -> AdREM:
-        return AdREM(C=0.1, n_estimators=2, n_iter=3, random_state=0)
-
-    return Remembered(pair, new_model, about, identifier, {"labels.csv": write_names})
+    return kind(pair, new_model, about, identifier, {"labels.csv": write_names})
 
 
 @pytest.fixture
@@ -77,10 +90,14 @@ def desk(folder: Path) -> Iterator[Desk]:
         yield Desk(make_project(), journal)
 
 
-@pytest.fixture
-def client(desk: Desk, folder: Path) -> TestClient:
+def client_of(desk: Desk, folder: Path) -> TestClient:
     app = make_app(desk, folder, token=TOKEN, port=PORT)
     return TestClient(app, base_url=f"{HOME}/{TOKEN}/", headers={"Origin": HOME})
+
+
+@pytest.fixture
+def client(desk: Desk, folder: Path) -> TestClient:
+    return client_of(desk, folder)
 
 
 def answer(client: TestClient, row: int, label: str | None = "pear", kind: str = "label") -> dict[str, Any]:
@@ -138,6 +155,34 @@ def test_the_estimate_counts_the_random_rows_alone(client: TestClient) -> None:
     assert estimate["accuracy"] == pytest.approx(1.0)
     assert 0.6 < estimate["low"] < 0.8
     assert state["work"]["waiting"] == 20
+
+
+def test_a_model_that_is_sure_and_always_right_can_be_labelled_on(folder: Path) -> None:
+    """The bounds of the estimate are numbers, or nothing could be answered any more."""
+    with Journal(folder / "answers.jsonl", {}) as journal:
+        desk = Desk(make_project(apart=30.0, kind=Sure), journal)
+        client = client_of(desk, folder)
+        state = client.get("state").json()
+        for _ in range(45):
+            state = answer(client, state["row"]["row"], state["classes"][state["row"]["order"][0]])
+    assert state["estimate"]["accuracy"] == pytest.approx(1.0)
+    assert state["estimate"]["high"] == 1.0
+    assert state["estimate"]["low"] > 0.75
+
+
+def test_the_estimate_is_for_the_rows_that_were_not_learnt(client: TestClient, desk: Desk) -> None:
+    """If all rows but the checks were learnt, and all checks answered, no doubt is left."""
+    labels = desk.adapted()[0].labels
+    classes = client.get("state").json()["classes"]
+    for row in range(120):
+        desk.answer("label", row, classes[(int(labels[row]) + (row % 4 == 0)) % 3])
+    assert desk.state()["estimate"]["low"] < desk.state()["estimate"]["high"]
+    client.post("adapt", json={})
+    while client.get("state").json()["work"]["running"]:
+        time.sleep(0.05)
+    state = client.get("state").json()
+    assert state["work"]["learnt"] == state["estimate"]["n_labels"] == 60
+    assert state["estimate"]["low"] == state["estimate"]["accuracy"] == state["estimate"]["high"] < 0.9
 
 
 def test_none_of_these_is_an_error_and_no_label(client: TestClient, desk: Desk) -> None:
@@ -205,9 +250,7 @@ def test_an_answer_of_the_journal_that_does_not_fit_is_named(folder: Path, entry
 def test_the_exported_labels_are_read_by_known(folder: Path, identifier: str | None) -> None:
     with Journal(folder / "answers.jsonl", {}) as journal:
         desk = Desk(make_project(identifier), journal)
-        client = TestClient(
-            make_app(desk, folder, token=TOKEN, port=PORT), base_url=f"{HOME}/{TOKEN}/", headers={"Origin": HOME}
-        )
+        client = client_of(desk, folder)
         for row, label in ((3, "pear"), (7, MARKUP)):
             answer(client, row, label)
         sent = client.get("export/labelled.csv")
@@ -222,6 +265,43 @@ def test_the_exported_labels_are_read_by_known(folder: Path, identifier: str | N
         pair = make_pair(source, target, label="kind", left_out=["id"], known=known, identifier="id")
     assert pair.known is not None
     assert {row: label for row, label in enumerate(pair.known.tolist()) if label is not None} == {3: "pear", 7: MARKUP}
+
+
+def test_what_a_person_labelled_keeps_its_label_in_the_labels_of_all_rows(client: TestClient, desk: Desk) -> None:
+    guesses = desk.adapted()[0].bundle.model.classes_[desk.adapted()[0].labels]
+    given = {row: "pear" if guesses[row] == "apple" else "apple" for row in range(0, 120, 7)}  # checks, and others
+    for row, label in given.items():
+        answer(client, row, label)
+    frame = pl.read_csv(client.get("export/labels.csv").content)
+    assert {row: frame["label"][row] for row in given} == given
+    assert all(frame["confidence"][row] == 1.0 for row in given)
+    assert (frame["label"].to_numpy() != guesses).sum() == len(given)
+
+
+def test_columns_of_lists_are_left_out_of_the_exported_labels(client: TestClient, desk: Desk) -> None:
+    project = desk.project
+    assert project.pair.frames is not None
+    target = project.pair.frames[1].with_columns(words=pl.Series([["a", "b"]] * 120))
+    pair = replace(project.pair, frames=(project.pair.frames[0], target))
+    object.__setattr__(desk, "project", replace(project, pair=pair, identifier=None))
+    answer(client, 3)
+    sent = client.get("export/labelled.csv")
+    assert sent.status_code == 200
+    frame = pl.read_csv(sent.content)
+    assert frame.columns == ["id", "x0", "x1", "x2", "note", "kind"]
+    assert frame["kind"][3] == "pear"
+    with pytest.raises(ParameterError, match="lists"):
+        replace(project, pair=pair, identifier="words")
+
+
+def test_an_export_of_bad_data_is_refused_and_one_without_room_too(client: TestClient, desk: Desk) -> None:
+    for error, status in ((InvalidDataError("no"), 400), (OSError(28, "No space"), 507)):
+
+        def fail(*_: Any, error: Exception = error) -> None:
+            raise error
+
+        desk.project.exports["report.html"] = fail
+        assert client.get("export/report.html").status_code == status
 
 
 def test_exports_are_written_to_the_folder(client: TestClient, folder: Path) -> None:
@@ -286,6 +366,38 @@ def test_other_forms_of_requests_are_refused(client: TestClient) -> None:
     assert client.get("answer").status_code == 405
     assert client.get("state?row=abc").status_code == 400
     assert client.get("picture/0").status_code == 404
+
+
+def test_the_address_that_is_given_to_the_browser_is_of_use_once(desk: Desk, folder: Path) -> None:
+    """Others can see it in the list of processes; the token is only in the reply."""
+    client = TestClient(make_app(desk, folder, token=TOKEN, port=PORT, once="for-once"), base_url=HOME)
+    for path in ("/for-onc/", "//", "/for-once/state"):
+        assert client.get(path).status_code == 404
+    assert client.get("/for-once/", headers={"Host": "evil.example"}).status_code == 421
+    first = client.get("/for-once/", follow_redirects=False)
+    assert (first.status_code, first.headers["location"]) == (303, f"/{TOKEN}/")
+    for path in ("/for-once/", "//"):
+        assert client.get(path).status_code == 404
+    assert client.get(f"/{TOKEN}/").status_code == 200
+
+
+def test_a_chunked_body_is_refused_before_it_is_read(desk: Desk, folder: Path) -> None:
+    """Over a socket: a transfer encoding would make the length of the header say nothing."""
+    listening = listen(0)
+    port, ready = listening.getsockname()[1], threading.Event()
+    server = make_server(make_app(desk, folder, token=TOKEN, port=port), ready.set)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(10)
+        head = f"POST /{TOKEN}/answer HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as sent:
+            sent.sendall(f"{head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+            assert sent.recv(100).startswith(b"HTTP/1.1 413")  # no chunk was sent
+    finally:
+        server.should_exit = True
+        thread.join(10)
+    assert not thread.is_alive()
 
 
 def test_the_page_may_load_nothing_from_elsewhere_and_markup_is_data(client: TestClient) -> None:

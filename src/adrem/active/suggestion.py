@@ -78,8 +78,9 @@ def suggest(model: Any, X_target: Any, n: int, *, random_state: Any = None, excl
     model, rows = read_for(model, X_target)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     candidates = rows_left(rows.shape[0], n, exclude)
-    if len(candidates) > MOST_COMPARED:
-        candidates = np.sort(np.random.default_rng(seed).permutation(candidates)[:MOST_COMPARED])
+    n_compared = max(MOST_COMPARED, n)
+    if len(candidates) > n_compared:
+        candidates = np.sort(np.random.default_rng(seed).permutation(candidates)[:n_compared])
     margin, places = margins(model, rows[candidates]), coordinates(rows[candidates], seed)
     few = np.argsort(margin, kind="stable")[: SHORTLIST * n]
     return candidates[few[farthest_first(places[few], n)]]

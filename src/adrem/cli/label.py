@@ -9,6 +9,7 @@ import warnings
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,8 @@ from adrem.exceptions import MissingImportError
 if TYPE_CHECKING:
     from adrem.columns import FileTable
     from adrem.labelling.project import Adapted
+
+ANSWERS = "answers.jsonl"
 
 
 def label(
@@ -63,8 +66,9 @@ def label(
     from adrem.columns import make_pair
     from adrem.labelling.desk import Desk
     from adrem.labelling.journal import Journal
+    from adrem.labelling.labelled_file import LABELLED
     from adrem.labelling.project import Project
-    from adrem.labelling.server import LOOPBACK, listen, make_app, serve
+    from adrem.labelling.server import LOOPBACK, listen, make_app, make_server
 
     network = make_encoder(encoder, chunks, wanted.files)
     label = label_or_class(label, network)
@@ -85,23 +89,25 @@ def label(
         identifier = both[1].images[0]
     project = Project(pair, lambda: _new(model), about, identifier, _exports(both[1], identifier))
     place = _folder_of(both[1], folder)
+    _check_folder(place, [*project.exports, LABELLED], wanted.files)
     classes = [str(own) for own in project.classes]
     listening = listen(port)
-    with Journal(place / "answers.jsonl", {**origins(sources, both), "label": label, "classes": classes}) as journal:
+    with Journal(place / ANSWERS, {**origins(sources, both), "label": label, "classes": classes}) as journal:
         if journal.entries:
             say(f"{len(journal.entries)} answers are in {journal.path}: they go on.")
         with stage("Adapting"):
             desk = Desk(project, journal)
         token, own = secrets.token_urlsafe(24), listening.getsockname()[1]
-        address = f"http://{LOOPBACK}:{own}/{token}/"
+        once = None if no_browser else secrets.token_urlsafe(24)
+        home = f"http://{LOOPBACK}:{own}"
 
         def when_ready() -> None:
             say(f"Answers and exports: {place}")
-            say(f"The page: {address}\nCtrl-C ends it. Every answer is on disk.")
-            if not no_browser:
-                webbrowser.open(address)
+            say(f"The page: {home}/{token}/\nCtrl-C ends it. Every answer is on disk.")
+            if once is not None:  # a browser in the terminal would block
+                Thread(target=webbrowser.open, args=(f"{home}/{once}/",), daemon=True).start()
 
-        serve(make_app(desk, place, token=token, port=own), listening, when_ready)
+        make_server(make_app(desk, place, token=token, port=own, once=once), when_ready).run([listening])
 
 
 def _check_server() -> None:
@@ -129,16 +135,31 @@ def _folder_of(target: FileTable, folder: Path | None) -> Path:
     return found
 
 
+def _check_folder(folder: Path, exported: list[str], inputs: tuple[str, ...]) -> None:
+    """Raise an error if the answers or an export would replace a file that is not of this command."""
+    there = [path for path in (folder / name for name in (ANSWERS, *exported)) if path.exists()]
+    tables = [Path(name) for name in inputs if Path(name).exists()]
+    for path in there:
+        if any(path.samefile(table) for table in tables):
+            raise typer.BadParameter(
+                f"{path} is a table that is read, and would be replaced: name another folder.", param_hint="--folder"
+            )
+    if there and not (folder / ANSWERS).exists():
+        raise typer.BadParameter(
+            f"{there[0]} would be replaced, and {folder} has no {ANSWERS}: name another folder.", param_hint="--folder"
+        )
+
+
 def _exports(target: FileTable, identifier: str | None) -> dict[str, Any]:
     """Return what writes the files to export, by their names."""
     from adrem.columns.bundle import save_bundle
     from adrem.columns.labelling import label_pair
 
-    def write_labels(adapted: Adapted, path: Path) -> None:
+    def write_labels(adapted: Adapted, given: dict[int, Any], path: Path) -> None:
         file = LabelFile(str(path), outputs.columns_beside(target, identifier, None))
-        file.write(label_pair(adapted.bundle, adapted.pair, adapted.examined))
+        file.write(label_pair(adapted.bundle, adapted.pair, adapted.examined, given))
 
-    def write_report(adapted: Adapted, path: Path) -> None:
+    def write_report(adapted: Adapted, _: dict[int, Any], path: Path) -> None:
         bundle = adapted.bundle
         summary = {"handed_out": "source" if bundle.model is bundle.baseline else "adapted"}
         command = shlex.join(["adrem", *sys.argv[1:]])
@@ -151,6 +172,6 @@ def _exports(target: FileTable, identifier: str | None) -> dict[str, Any]:
 
     return {
         "labels.csv": write_labels,
-        "model.adrem": lambda adapted, path: save_bundle(adapted.bundle, path),
+        "model.adrem": lambda adapted, _, path: save_bundle(adapted.bundle, path),
         "report.html": write_report,
     }

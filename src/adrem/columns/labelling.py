@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +73,16 @@ def label_rows(bundle: Bundle, rows: Matrix) -> Labels:
     return Labels(model.predict(rows), model.confidence_rows(rows), bundle.baseline.predict(rows))
 
 
-def label_pair(bundle: Bundle, pair: Pair, examined: Examination) -> Labels:
-    """Label the target of a pair, with the adapted labels beside those of the source if these are preferred."""
+def label_pair(bundle: Bundle, pair: Pair, examined: Examination, given: Mapping[int, Any] | None = None) -> Labels:
+    """Label the target of a pair, with the adapted labels beside those of the source if these are preferred.
+
+    ``given`` are labels of rows beside those that the model has learnt.
+    """
     labels = label_rows(bundle, pair.X_target)
-    known = examined.domains.known
+    known, classes = examined.domains.known, examined.model.classes_.tolist()
+    if given:
+        known = np.full(len(labels.label), UNKNOWN) if known is None else known.copy()
+        known[[*given]] = [classes.index(label) for label in given.values()]
     if known is not None:
         labels = _as_given(labels, known, examined.model.classes_)
     if bundle.model is not bundle.baseline:

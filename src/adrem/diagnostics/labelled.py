@@ -20,6 +20,7 @@ from adrem.exceptions import InvalidDataError, ParameterError
 Array = NDArray[np.float64]
 CONFIDENCE = 0.9
 FEWEST_FOR_SLOPE = 10  # labelled rows, below which the chances are not used
+SMALLEST = 1e-12  # a variance below it is a rounding error
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,18 @@ def _estimate_rest(labelled: LabelledRows, chances: Array, is_rest: NDArray[np.b
     n_design = weights.sum() ** 2 / max(np.sum((1.0 - probability) * weights**2), 1e-12)
     weights = weights / weights.sum()
     slope, left = _slope(right, drawn, weights)
-    mean = weights @ (right - slope * drawn) + slope * chances[is_rest].mean()
-    return float(np.clip(mean, 0.0, 1.0)), n_design / left
+    mean = float(np.clip(weights @ (right - slope * drawn) + slope * chances[is_rest].mean(), 0.0, 1.0))
+    return mean, n_design / (left * _excess(mean, right, weights))
+
+
+def _excess(mean: float, right: Array, weights: Array) -> float:
+    """Return by which factor the variance of the labelled rows exceeds the one that belongs to a mean, 1 at least.
+
+    The interval is that of a share: it takes the variance from the mean, which the chances may have moved.
+    """
+    variance = weights @ (right - weights @ right) ** 2
+    usual = max(mean * (1.0 - mean), 0.25 / (len(right) + 2))
+    return max(1.0, float(variance / usual)) if variance > SMALLEST else 1.0
 
 
 def _slope(right: Array, chances: Array, weights: Array) -> tuple[float, float]:
@@ -98,10 +109,11 @@ def _slope(right: Array, chances: Array, weights: Array) -> tuple[float, float]:
     n = len(right)
     centred, deviations = chances - weights @ chances, right - weights @ right
     spread, variance = weights @ centred**2, weights @ deviations**2
-    if n < FEWEST_FOR_SLOPE or spread <= 0 or variance <= 0:
+    if n < FEWEST_FOR_SLOPE or spread <= SMALLEST or variance <= SMALLEST:
         return 0.0, 1.0
     slope = float(np.clip(weights @ (centred * deviations) / spread, 0.0, 1.0))
-    left = weights @ (deviations - slope * centred) ** 2 / variance * (n - 1) / (n - 2)
+    # One more row with the whole variance: errors that are rare may not be among the labelled rows.
+    left = (weights @ (deviations - slope * centred) ** 2 / variance * n + 1.0) / (n - 1)
     return (slope, float(left)) if left < 1.0 else (0.0, 1.0)
 
 

@@ -33,11 +33,13 @@ class Answers:
         self._by_row: dict[int, list[Entry]] = {}
         free = np.setdiff1d(np.arange(n_rows), np.fromiter(known, dtype=np.intp, count=len(known)))
         # The order is the same after a restart, so that the checks stay a random sample.
-        checks = np.random.default_rng(0).permutation(free)[: min(MOST_CHECKS, len(free) // 2)]
+        order = np.random.default_rng(0).permutation(free).tolist()
+        n_checks = min(MOST_CHECKS, len(free) // 2)
         self.free = free
-        self.checks: list[int] = checks.tolist()
+        self.checks: list[int] = order[:n_checks]
         self._is_check = frozenset(self.checks)
-        self._suggested: list[int] = []
+        self._others: list[int] = order[n_checks:]
+        self._suggested = self._others
         self._next_check = 0
         self._next_suggested = 0
         for entry in journal.entries:
@@ -96,8 +98,8 @@ class Answers:
         return row in self._is_check
 
     def suggest(self, rows: Iterable[int]) -> None:
-        """Set which rows to ask for next, besides the checks."""
-        self._suggested = [row for row in rows if row not in self._is_check]
+        """Set which rows to ask for next, besides the checks; the other rows follow in random order."""
+        self._suggested = [*(row for row in rows if row not in self._is_check), *self._others]
         self._next_suggested = 0
 
     @property

@@ -132,8 +132,9 @@ class Desk:
         }
 
     def _estimate(self) -> dict[str, Any] | None:
-        """Return the accuracy of the labels of the model that is shown, by the check rows."""
-        free, labels = self._answers.free, self._adapted.labels
+        """Return the accuracy of the model that is shown on the rows that it has not learnt, by the check rows."""
+        learnt = np.array([*self._learnt], dtype=np.intp)  # they are nearly always right, and never checks
+        free, labels = np.setdiff1d(self._answers.free, learnt), self._adapted.labels
         given = [(row, self._answers.of(row)) for row in self._answers.rows if self._answers.is_check(row)]
         told = [(row, entry.label) for row, entry in given if entry is not None and entry.kind in (LABEL, NONE)]
         if not told:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 64 * 1024  # of a request
@@ -30,13 +31,15 @@ class Guard:
     """Refuses requests with another host, from another page, without the token, or that are too large.
 
     The host is checked because another site may give its name the address of this machine; the origin, because
-    another site may send requests here.
+    another site may send requests here. The path ``/once/`` leads to the page, for its first request alone: a browser
+    is started with it, and other users can see with what a program is started.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str], once: str | None = None) -> None:
         self._app = app
         self._token = token
         self._hosts = hosts
+        self._once = once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -48,7 +51,8 @@ class Guard:
             return
         await self._app(scope, receive, _with_headers(send))
 
-    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return what is answered in place of the page."""
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
@@ -60,13 +64,25 @@ class Guard:
             return PlainTextResponse("This request does not come from the page of this server.", 403)
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return PlainTextResponse("This request does not come from the page of this server.", 403)
-        token = scope["path"].split("/")[1] if scope["path"].count("/") > 1 else ""
+        return self._elsewhere(scope["path"]) or _too_large(headers, changes=changes)
+
+    def _elsewhere(self, path: str) -> Response | None:
+        """Return what is answered to a path that is not of the page."""
+        token = path.split("/")[1] if path.count("/") > 1 else ""
+        if self._once is not None and secrets.compare_digest(path.encode(), f"/{self._once}/".encode()):
+            self._once = None
+            return RedirectResponse(f"/{self._token}/", 303)
         if not secrets.compare_digest(token.encode(), self._token.encode()):
             return PlainTextResponse("Open the address that adrem label printed.", 404)
-        length = headers.get("content-length", "0" if not changes else "")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return PlainTextResponse("This request is too large.", 413)
         return None
+
+
+def _too_large(headers: dict[str, str], *, changes: bool) -> Response | None:
+    length = headers.get("content-length", "0" if not changes else "")
+    # A transfer encoding counts before the length, so that the length would say nothing.
+    if "transfer-encoding" in headers or not length.isdecimal() or int(length) > MOST_BYTES:
+        return PlainTextResponse("This request is too large, or has no known length.", 413)
+    return None
 
 
 def _with_headers(send: Send) -> Send:

@@ -77,10 +77,11 @@ class Journal:
         self._file.seek(0)
         content = self._file.read()
         complete = content[: content.rfind(b"\n") + 1]
-        if len(complete) < len(content):
-            self._file.truncate(len(complete))
         lines = complete.splitlines()
         if not lines:
+            if not _line(header).startswith(content):
+                raise InvalidDataError(f"{self.path} is no file of answers: choose another folder, or remove it.")
+            self._file.truncate(0)
             self._write(header)
             _keep_name(self.path)
             return []
@@ -88,7 +89,9 @@ class Journal:
             raise InvalidDataError(
                 f"{self.path} has answers about other tables, or other labels: choose another folder, or remove it."
             )
-        return [self._entry(line, number) for number, line in enumerate(lines[1:], 2)]
+        entries = [self._entry(line, number) for number, line in enumerate(lines[1:], 2)]
+        self._file.truncate(len(complete))  # only now: a file of others is left as it is
+        return entries
 
     def _entry(self, line: bytes, number: int) -> Entry:
         values = self._parsed(line, number)
@@ -115,7 +118,7 @@ class Journal:
 
     def _write(self, values: dict[str, Any]) -> None:
         """Write a line to the disk, or nothing."""
-        line, end = json.dumps(values).encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        line, end = _line(values), self._file.seek(0, os.SEEK_END)
         try:
             if (n_written := self._file.write(line)) != len(line):
                 raise OutputError(
@@ -125,6 +128,10 @@ class Journal:
         except OSError:
             self._file.truncate(end)
             raise
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values).encode() + b"\n"
 
 
 def _lock(file: FileIO, path: Path) -> None:

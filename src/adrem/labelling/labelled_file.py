@@ -36,6 +36,10 @@ def write_labelled(desk: Desk, labels: dict[int, Any], path: Path) -> None:
         known = [None] * target.height if project.pair.known is None else project.pair.known.tolist()
         for row, label in labels.items():
             known[row] = label
-        frame = target.with_columns(pl.Series(name, ["" if label is None else str(label) for label in known]))
+        # A CSV file has no place for lists.
+        plain = [column for column in target.get_columns() if not column.dtype.is_nested()]
+        frame = pl.DataFrame(plain).with_columns(
+            pl.Series(name, ["" if label is None else str(label) for label in known])
+        )
     with written_whole(path) as file:
         frame.write_csv(file)

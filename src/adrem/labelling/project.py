@@ -16,7 +16,7 @@ from adrem.columns.bundle import Bundle
 from adrem.columns.labelling import adapt_pair
 from adrem.columns.photos import PHOTO, Thumbnails
 from adrem.diagnostics.diagnosis import Examination
-from adrem.exceptions import InvalidDataError
+from adrem.exceptions import InvalidDataError, ParameterError
 
 SIDE = 512  # pixels of a picture
 MOST_LETTERS = 4000  # of a cell that is shown
@@ -34,8 +34,8 @@ class Adapted:
     shares: NDArray[np.float64]
 
 
-# Writes a file about an adapted model.
-Export = Callable[[Adapted, Path], None]
+# Writes a file about an adapted model and the labels that were given.
+Export = Callable[[Adapted, dict[int, Any], Path], None]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Project:
     def __post_init__(self) -> None:
         if self.pair.frames is None:
             raise InvalidDataError("Rows of numbers can't be labelled by hand: give tables with named columns.")
+        if self.identifier is not None:
+            _check_identifier(self._target[self.identifier])
 
     @property
     def n_rows(self) -> int:
@@ -132,6 +134,16 @@ class Project:
         if self.pair.frames is None:
             raise InvalidDataError("The target has no named columns.")
         return self.pair.frames[1]
+
+
+def _check_identifier(column: Any) -> None:
+    """Raise an error if a column does not name each row: the answers could not be read again by it."""
+    if column.dtype.is_nested():
+        raise ParameterError(f"{column.name!r} has lists: name a column of text or numbers.", "identifier")
+    names = ["" if value is None else str(value) for value in column]
+    if "" in names or len(set(names)) < len(names):
+        which = "empty cells" if "" in names else "the same value in several rows"
+        raise ParameterError(f"{column.name!r} has {which}: name a column that identifies each row.", "identifier")
 
 
 def _shown(value: Any) -> str:

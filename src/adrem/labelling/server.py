@@ -24,8 +24,11 @@ LOOPBACK = "127.0.0.1"
 PAGE = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def make_app(desk: Desk, folder: Path, *, token: str, port: int) -> Guard:
-    """Return the application: the page, its answers, and the files to export, which are written to a folder."""
+def make_app(desk: Desk, folder: Path, *, token: str, port: int, once: str | None = None) -> Guard:
+    """Return the application: the page, its answers, and the files to export, which are written to a folder.
+
+    The first request for ``/once/`` is sent on to the page.
+    """
 
     def answer(sent: dict[str, Any]) -> dict[str, Any]:
         return desk.answer(sent.get("kind"), sent.get("row"), sent.get("label"))
@@ -41,11 +44,11 @@ def make_app(desk: Desk, folder: Path, *, token: str, port: int) -> Guard:
         Route("/export/{name}", _export(desk, folder)),
     ]
     hosts = frozenset({f"{LOOPBACK}:{port}", f"localhost:{port}"})
-    return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token=token, hosts=hosts)
+    return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token=token, hosts=hosts, once=once)
 
 
-def serve(app: Any, listening: socket.socket, when_ready: Callable[[], None]) -> None:
-    """Answer requests until Ctrl-C."""
+def make_server(app: Any, when_ready: Callable[[], None]) -> uvicorn.Server:
+    """Return a server, whose ``run`` answers requests until Ctrl-C."""
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -55,7 +58,7 @@ def serve(app: Any, listening: socket.socket, when_ready: Callable[[], None]) ->
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, lifespan="off", ws="none", http="h11"
     )
-    Server(config).run([listening])
+    return Server(config)
 
 
 def listen(port: int) -> socket.socket:
@@ -119,11 +122,13 @@ def _export(desk: Desk, folder: Path) -> Callable[[Request], Response]:
             if name == LABELLED:
                 write_labelled(desk, labels, folder / name)
             elif name in desk.project.exports:
-                desk.project.exports[name](adapted, folder / name)
+                desk.project.exports[name](adapted, labels, folder / name)
             else:
                 return Response(status_code=404)
-        except (AdremError, OSError) as error:
+        except OSError as error:
             return Response(str(error), 507, media_type="text/plain")
+        except (AdremError, ValueError) as error:
+            return Response(str(error), 400, media_type="text/plain")
         return FileResponse(folder / name, filename=name, content_disposition_type="attachment")
 
     return answer

@@ -5,6 +5,7 @@ const MOST_KEYS = 9;
 const LONG = 80; // letters of a cell that needs the whole width
 let state = null;
 let busy = false;
+let timer = null;
 
 async function ask(path, sent) {
   const options = sent === undefined ? {} : {
@@ -21,9 +22,7 @@ async function act(path, sent, said) {
   if (busy) return;
   busy = true;
   try {
-    const before = state && state.row && state.row.row;
-    state = await ask(path, sent);
-    show(before);
+    take(await ask(path, sent));
     tell(said ? said(state) : "");
   } catch (error) {
     tell(error instanceof TypeError ? "The server can't be reached: is adrem label running? Your answers are on disk." : error.message, true);
@@ -56,7 +55,16 @@ function keyed() {
   return classes.length <= MOST_KEYS ? classes : row.order.slice(0, MOST_KEYS).map((k) => classes[k]);
 }
 
-function show(before) {
+// A row that is on the screen keeps its guess and its keys, though the model may be a new one.
+function take(found) {
+  const shown = state && state.row;
+  const stays = Boolean(shown && found.row && found.row.row === shown.row);
+  if (stays) Object.assign(found.row, { order: shown.order, share: shown.share });
+  state = found;
+  show(stays);
+}
+
+function show(stays) {
   const { row, estimate, work, classes } = state;
   byId("answered").textContent = state.answered;
   byId("learnt").textContent = `${work.learnt} ${work.learnt === 1 ? "label" : "labels"}`;
@@ -73,8 +81,18 @@ function show(before) {
     byId("picture").hidden = true;
     return;
   }
-  showRow(row, classes);
-  if (row.row !== before) byId("name").focus({ preventScroll: true });
+  if (!stays) {
+    showRow(row, classes);
+    byId("name").focus({ preventScroll: true });
+  }
+  showAnswer(row.answer);
+}
+
+function showAnswer(given) {
+  const press = (button, pressed) => button.setAttribute("aria-pressed", String(given !== null && pressed));
+  const labels = keyed();
+  [...byId("labels").children].forEach((button, k) => press(button, given?.kind === "label" && given.label === labels[k]));
+  for (const kind of ["none", "skip"]) press(byId(kind), given?.kind === kind);
 }
 
 function showRow(row, classes) {
@@ -99,15 +117,12 @@ function showRow(row, classes) {
   hint.className = "hint";
   hint.prepend(element("kbd", "Enter"));
   byId("guess").replaceChildren("Guess: ", element("strong", first), ` (${Math.round(100 * row.share)} %), then ${second}. `, hint);
-  const given = row.answer;
   byId("labels").replaceChildren(...keyed().map((label, k) => {
     const button = document.createElement("button");
     button.append(element("kbd", String(k + 1)), label);
-    button.setAttribute("aria-pressed", String(given !== null && given.kind === "label" && given.label === label));
     button.addEventListener("click", () => give("label", label));
     return button;
   }));
-  for (const kind of ["none", "skip"]) byId(kind).setAttribute("aria-pressed", String(given !== null && given.kind === kind));
   byId("all").replaceChildren(...(classes.length > MOST_KEYS ? classes.map((label) => new Option(label, label)) : []));
   byId("wanted").value = "";
 }
@@ -135,29 +150,29 @@ function showWork(work) {
   const said = running ? "Adapting. You can go on labelling." : problem ? `It failed: ${problem}` : round > 1 ? `Adapted ${round - 1} ${round === 2 ? "time" : "times"}.` : "";
   if (byId("work").textContent !== said) byId("work").textContent = said;
   byId("work").classList.toggle("failed", !running && problem !== "");
-  if (running) setTimeout(watch, 1000);
+  if (running) later(1000);
+}
+
+// One timer, however many answers are given while a model is adapted.
+function later(wait) {
+  clearTimeout(timer);
+  timer = setTimeout(watch, wait);
 }
 
 // While a model is adapted, its progress is asked for; the row on the screen stays until it is answered.
 async function watch() {
   if (busy) {
-    setTimeout(watch, 200);
+    later(200);
     return;
   }
   try {
     const row = state.row;
     const found = await ask(row === null ? "state" : `state?row=${row.row}`);
     if (busy || (state.row && state.row.row) !== (row && row.row)) {
-      setTimeout(watch, 200);
+      later(200);
       return;
     }
-    const done = !found.work.running;
-    if (done) {
-      state = found;
-      show(row && row.row);
-    } else {
-      showWork(found.work);
-    }
+    take(found);
   } catch (error) {
     tell("The server can't be reached: is adrem label running? Your answers are on disk.", true);
   }
