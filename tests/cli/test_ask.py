@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,9 +54,59 @@ def test_a_filled_file_is_known_and_its_rows_are_not_asked_again(adrem: Command)
     assert not {*pl.read_csv("more.csv")["id"]} & {*asked["id"]}
 
 
-def test_an_unfilled_file_can_be_given_to_known(adrem: Command) -> None:
+def fill(asked: Path, filled: Path, others: dict[str, str] | None = None) -> None:
+    """Fill in the true labels, or other ones for some rows."""
+    truth = dict(zip(*(table(80, 1, 0.5)[name].to_list() for name in ("id", "kind")), strict=True)) | (others or {})
+    frame = pl.read_csv(asked)
+    frame.with_columns(kind=pl.Series([truth[name] for name in frame["id"]])).write_csv(filled)
+
+
+def estimate(adrem: Command, *words: str) -> tuple[dict[str, Any], str]:
+    few = ("--method", "adrem", "--members", "2", "--label", "kind", "--id", "id", "--estimate", "--json")
+    code, out, err = adrem("adapt", "old.csv", "new.csv", *few, "-o", "l.csv", "--force", *words)
+    assert code == 0, err
+    return json.loads(out), " ".join(err.split())
+
+
+def test_an_unfilled_file_is_refused(adrem: Command) -> None:
     assert adrem("ask", "m.adrem", "new.csv", "--id", "id", "-n", "4", "-o", "ask.csv").code == 0
-    assert adapt(adrem, "--known", "ask.csv") == 0
+    few = ("--method", "adrem", "--members", "2", "--label", "kind", "--id", "id", "-o", "l2.csv")
+    code, _, err = adrem("adapt", "old.csv", "new.csv", *few, "--known", "ask.csv")
+    assert code == 2
+    assert "column 'kind' of ask.csv is empty in all 4 rows" in " ".join(err.replace("│", " ").split())
+
+
+def test_a_label_of_no_class_counts_as_an_error(adrem: Command) -> None:
+    assert adrem("ask", "m.adrem", "new.csv", "--id", "id", "-n", "30", "--random", "30", "-o", "ask.csv").code == 0
+    fill(Path("ask.csv"), Path("right.csv"))
+    right, _ = estimate(adrem, "--known", "right.csv")
+    strangers = dict.fromkeys(pl.read_csv("ask.csv")["id"][:15], "kiwi")
+    fill(Path("ask.csv"), Path("kiwis.csv"), strangers)
+    wrong, err = estimate(adrem, "--known", "kiwis.csv")
+    assert "15 labels are of no class of the source ('kiwi')" in err
+    assert wrong["known_labels"] == 15
+    assert wrong["estimated_accuracy"]["n_labels"] == 30
+    assert right["estimated_accuracy"]["accuracy"] > 0.8
+    assert wrong["estimated_accuracy"]["accuracy"] < right["estimated_accuracy"]["accuracy"] - 0.35
+
+
+def test_labels_of_two_rounds_are_given_together(adrem: Command) -> None:
+    for name, words in (("one", ()), ("two", ("--known", "one.csv"))):
+        assert adapt(adrem, *words) == 0
+        assert adrem("ask", "m.adrem", "new.csv", "--id", "id", "-n", "10", "-o", f"{name}_ask.csv").code == 0
+        fill(Path(f"{name}_ask.csv"), Path(f"{name}.csv"))
+    told, _ = estimate(adrem, "--known", "one.csv", "--known", "two.csv")
+    assert told["known_labels"] == told["estimated_accuracy"]["n_labels"] == 20
+
+
+def test_labels_of_rows_that_are_not_random_are_not_used_with_a_reason(adrem: Command) -> None:
+    table(80, 1, 0.5).select("id", "kind").head(9).write_csv("some.csv")
+    Path("run.toml").write_text('known = "some.csv"\n')
+    told, _ = estimate(adrem, "--config", "run.toml")
+    assert told["estimated_accuracy"]["n_labels"] == 0
+    assert told["estimated_accuracy"]["unused_labels"].startswith(
+        "The 9 known labels are not used for the estimate: it is not known that their rows are random"
+    )
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,16 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     unknown = [name for name in options if name.replace("-", "_") not in known]
     if unknown:
         raise typer.BadParameter(f"{path}: there is no option {unknown[0]!r}.", param_hint="--config")
-    values = {known[name.replace("-", "_")]: _as_text(value) for name, value in options.items()}
+    repeated = {p.name for p in context.command.params if getattr(p, "multiple", False)}
+    named = {known[name.replace("-", "_")]: value for name, value in options.items()}
+    values = {name: _as_list(value) if name in repeated else _as_text(value) for name, value in named.items()}
     context.default_map = {**(context.default_map or {}), **values}
     return path
+
+
+def _as_list(value: Any) -> Any:
+    """Return one value of an option that may be given several times as a list."""
+    return value if isinstance(value, list) else [value]
 
 
 def _as_text(value: Any) -> Any:
@@ -91,8 +98,11 @@ def adapt(
     no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
     known: Annotated[
-        str | None,
-        typer.Option(help="Table with known labels of the target, to learn from: the columns of --id and --label."),
+        list[str] | None,
+        typer.Option(
+            help="Table with known labels of the target, to learn from: the columns of --id and --label. Give it again "
+            "for another table."
+        ),
     ] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
