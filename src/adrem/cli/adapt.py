@@ -169,6 +169,7 @@ def adapt(
     from adrem import __version__
     from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
+    from adrem.columns.identity import with_identity
     from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
     from adrem.diagnostics.unknown import with_unknown
@@ -196,7 +197,7 @@ def adapt(
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **origins(sources, both)}
     use_labels(model, pair.y_source)
     with _warnings_as_lines() as warned:
-        bundle, examined = adapt_pair(pair, model, about)
+        bundle, examined = adapt_pair(pair, model, with_identity(about, both[1], identifier, pair))
     choices = _tell_choices(model, prior)
     truth = with_unknown(model, pair.truth)
     labels = label_pair(bundle, pair, examined)
