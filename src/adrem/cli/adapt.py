@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -56,16 +56,16 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     unknown = [name for name in options if name.replace("-", "_") not in known]
     if unknown:
         raise typer.BadParameter(f"{path}: there is no option {unknown[0]!r}.", param_hint="--config")
-    repeated = {p.name for p in context.command.params if getattr(p, "multiple", False)}
     named = {known[name.replace("-", "_")]: value for name, value in options.items()}
-    values = {name: _as_list(value) if name in repeated else _as_text(value) for name, value in named.items()}
-    context.default_map = {**(context.default_map or {}), **values}
+    repeated = {p.name for p in context.command.params if getattr(p, "multiple", False)}
+    context.default_map = {**(context.default_map or {}), **_as_given(named, repeated)}
     return path
 
 
-def _as_list(value: Any) -> Any:
-    """Return one value of an option that may be given several times as a list."""
-    return value if isinstance(value, list) else [value]
+def _as_given(options: dict[str, Any], repeated: Collection[str]) -> dict[str, Any]:
+    """Return options as on the command line; those that may be given several times are lists."""
+    lists = {name: value if isinstance(value, list) else [value] for name, value in options.items() if name in repeated}
+    return {name: lists.get(name, _as_text(value)) for name, value in options.items()}
 
 
 def _as_text(value: Any) -> Any:

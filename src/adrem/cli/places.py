@@ -27,18 +27,18 @@ class Places:
     target: str | None
     domain: str | None
     value: str | None = None
-    known: tuple[str, ...] = ()
+    known: Sequence[str] | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
         """All files."""
-        return (*self.sources, *([] if self.target is None else [self.target]), *self.known)
+        return (*self.sources, *([] if self.target is None else [self.target]), *(self.known or ()))
 
     def read_known(self, *, header: bool) -> list[FileTable]:
         """Return the tables of known labels."""
         from adrem.columns import read_file
 
-        return [read_file(path, header=header) for path in self.known]
+        return [read_file(path, header=header) for path in self.known or ()]
 
     def read(
         self, *, header: bool, label: str | None = None, encoder: Encoder | None = None
@@ -77,11 +77,11 @@ def read_places(files: list[str], target: str | None, domain: str | None, known:
             param_hint="--target",
         )
     if target is None:
-        places = Places(files[:-1], files[-1], domain, known=tuple(known or ()))
+        places = Places(files[:-1], files[-1], domain, known=known)
     elif domain is not None and target != STANDARD and not Path(target).exists():
-        places = Places(files, None, domain, target, tuple(known or ()))
+        places = Places(files, None, domain, target, known)
     else:
-        places = Places(files, target, domain, known=tuple(known or ()))
+        places = Places(files, target, domain, known=known)
     if places.files.count(STANDARD) > 1:
         raise typer.BadParameter("Only one of the files can be standard input.", param_hint="TARGET")
     return places

@@ -186,7 +186,7 @@ def make_pair(
     if (source.frame is None) != (target.frame is None):
         kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]
         raise InvalidDataError(f"{' and '.join(kinds)}: both files need the same form.")
-    tables = [known] if isinstance(known, FileTable) else [*(known or [])]
+    tables = _tables_of(known)
     if source.frame is None or target.frame is None:
         if label is not None or target_label is not None:
             raise ParameterError(
@@ -211,6 +211,10 @@ def make_pair(
     frames = (source, source.frame, target, target.frame)
     pair = _pair_of_columns(*frames, label, target_label, wishes, missing, fitted)
     return _with_known(pair, target, label, target_label, tables, identifier)
+
+
+def _tables_of(known: FileTable | Sequence[FileTable] | None) -> list[FileTable]:
+    return [known] if isinstance(known, FileTable) else [*(known or [])]
 
 
 def _images_of(source: FileTable, target: FileTable, encoder: Encoder | None) -> list[str]:
