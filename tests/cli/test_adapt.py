@@ -831,3 +831,14 @@ def test_known_labels_need_the_identifier(adrem: Command) -> None:
     assert "identifies the rows?" in " ".join(err.split())
     code, _, err = adrem(*words, "--id", "id")
     assert code == 0  # the same names
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("words", "option"), [(["--id", "nr"], "--id"), (["--keep", "nr"], "--keep")])
+def test_a_column_that_is_missing_is_told_of_the_option_that_names_it(
+    adrem: Command, words: list[str], option: str
+) -> None:
+    code, _, err = adrem("adapt", "books.csv", "knives.csv", "--label", "verdict", "-o", "l.csv", *words)
+    assert code == 2
+    assert f"Invalid value for {option}: " in " ".join(err.split())
+    assert "has no column 'nr'" in " ".join(err.split())

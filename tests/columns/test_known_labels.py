@@ -68,8 +68,44 @@ def test_file_names_the_rows() -> None:
     pair = pair_of(known=known, identifier="name")
     assert pair.known is not None
     assert pair.known.tolist() == EXPECTED
-    assert pair.notes[0] == "known.csv has labels of 3 of the 24 rows of b.csv: both classifiers learn from them"
-    assert pair_of(known=labelled(name=["t2"], kind=[""]), identifier="name").known is None
+    assert pair.notes[0] == (
+        "known.csv has labels of 3 of the 24 rows of b.csv: both classifiers learn from them; 1 of its 4 rows has no "
+        "label"
+    )
+
+
+def test_several_files_name_the_rows() -> None:
+    first = labelled(name=["t0", "t1"], kind=["a", None], chosen=["random"] * 2, probability=[0.5, 0.5])
+    second = table(
+        pl.DataFrame({"name": ["t1", "t0"], "kind": ["b", "a"], "chosen": "suggested", "probability": 1.0}), "2.csv"
+    )
+    pair = pair_of(known=[first, second], identifier="name")
+    assert pair.known is not None
+    assert pair.known[:3].tolist() == ["a", "b", None]
+    assert pair.known_probability is not None
+    np.testing.assert_array_equal(pair.known_probability[:3], [0.5, 1.0, np.nan])
+    assert [note[:9] for note in pair.notes[:2]] == ["known.csv", "2.csv has"]
+    other = table(pl.DataFrame({"name": ["t0"], "kind": ["b"]}), "2.csv")
+    with pytest.raises(ParameterError, match=r"known.csv gives 't0' the label 'a', and 2.csv gives it 'b': keep one"):
+        pair_of(known=[first, other], identifier="name")
+
+
+def test_a_label_that_the_source_does_not_have_is_named_and_not_learnt() -> None:
+    known = labelled(name=["t0", "t1", "t2"], kind=["a", "kiwi", "kiwi"])
+    pair = pair_of(known=known, identifier="name")
+    assert pair.known is not None
+    assert pair.known[:3].tolist() == ["a", None, None]
+    assert pair.given is not None
+    assert pair.given[:4].tolist() == ["a", "kiwi", "kiwi", None]
+    assert pair.n_known == 1
+    assert pair.notes[1] == (
+        "2 labels are of no class of the source ('kiwi'): the model can't learn them; the estimate of the accuracy "
+        "counts them as wrong"
+    )
+    column = pair_of(TARGET.with_columns(kind=pl.Series(["a", "kiwi"] + [None] * (N - 2))))
+    assert column.given is not None
+    assert column.given[:3].tolist() == ["a", "kiwi", None]
+    assert column.notes[1].startswith("1 label is of no class of the source ('kiwi'): the model can't learn it")
 
 
 def test_whole_numbers_are_one_label_with_and_without_a_point() -> None:
@@ -89,9 +125,10 @@ def test_whole_numbers_are_one_label_with_and_without_a_point() -> None:
     [
         (
             labelled(name=["t0"], kind=["c"]),
-            "'kind' of known.csv has the label 'c', which no row of the source",
+            "'kind' of known.csv has no label that the source has, but 'c'; the source has 'a', 'b'",
             "known",
         ),
+        (labelled(name=["t0", "t1"], kind=["", None]), "column 'kind' of known.csv is empty in all 2 rows", "known"),
         (labelled(name=["x"], kind=["a"]), "known.csv labels 'x', and b.csv has no row with it in 'name'", "known"),
         (labelled(name=["t0", "t0"], kind=["a", "b"]), "gives 't0' the labels 'a' and 'b': keep one", "known"),
         (labelled(nom=["t0"], kind=["a"]), "known.csv has no column 'name'", "known"),
@@ -116,8 +153,8 @@ def test_identifier_is_needed_and_names_one_row() -> None:
         pair_of(known=known, identifier="nom")
 
 
-def test_unknown_label_in_a_column_names_the_fix() -> None:
-    with pytest.raises(ParameterError, match=r"'kind' of b.csv has the label 'c', .* Correct it, or empty the cell"):
+def test_column_of_other_labels_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'kind' of b.csv has no label that the source has, but 'c'"):
         pair_of(TARGET.with_columns(kind=pl.Series(["c"] + [None] * (N - 1))))
 
 

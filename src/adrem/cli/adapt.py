@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -56,9 +56,16 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     unknown = [name for name in options if name.replace("-", "_") not in known]
     if unknown:
         raise typer.BadParameter(f"{path}: there is no option {unknown[0]!r}.", param_hint="--config")
-    values = {known[name.replace("-", "_")]: _as_text(value) for name, value in options.items()}
-    context.default_map = {**(context.default_map or {}), **values}
+    named = {known[name.replace("-", "_")]: value for name, value in options.items()}
+    repeated = {p.name for p in context.command.params if getattr(p, "multiple", False)}
+    context.default_map = {**(context.default_map or {}), **_as_given(named, repeated)}
     return path
+
+
+def _as_given(options: dict[str, Any], repeated: Collection[str]) -> dict[str, Any]:
+    """Return options as on the command line; those that may be given several times are lists."""
+    lists = {name: value if isinstance(value, list) else [value] for name, value in options.items() if name in repeated}
+    return {name: lists.get(name, _as_text(value)) for name, value in options.items()}
 
 
 def _as_text(value: Any) -> Any:
@@ -91,8 +98,11 @@ def adapt(
     no_header: NoHeader = False,
     target_label: Annotated[str | None, typer.Option(help="Column of the target with labels, for scoring.")] = None,
     known: Annotated[
-        str | None,
-        typer.Option(help="Table with known labels of the target, to learn from: the columns of --id and --label."),
+        list[str] | None,
+        typer.Option(
+            help="Table with known labels of the target, to learn from: the columns of --id and --label. Give it again "
+            "for another table."
+        ),
     ] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(COMMAND_LINE_METHODS)}.")] = "committee",
     loss: Annotated[str | None, typer.Option(help="hinge or log_loss, with other methods.")] = None,
@@ -159,6 +169,7 @@ def adapt(
     from adrem import __version__
     from adrem.columns import make_pair
     from adrem.columns.bundle import save_bundle
+    from adrem.columns.identity import with_identity
     from adrem.columns.labelling import adapt_pair, label_pair
     from adrem.diagnostics.scores import contradiction
     from adrem.diagnostics.unknown import with_unknown
@@ -186,7 +197,7 @@ def adapt(
     about = {"adrem": __version__, "method": method, "label": label, "seed": seed, **origins(sources, both)}
     use_labels(model, pair.y_source)
     with _warnings_as_lines() as warned:
-        bundle, examined = adapt_pair(pair, model, about)
+        bundle, examined = adapt_pair(pair, model, with_identity(about, both[1], identifier, pair))
     choices = _tell_choices(model, prior)
     truth = with_unknown(model, pair.truth)
     labels = label_pair(bundle, pair, examined)

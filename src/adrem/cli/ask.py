@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,7 +28,9 @@ RANDOM_PART = 2  # a half of the rows is random unless it is said otherwise
 def ask(
     model: Model,
     target: Annotated[str, typer.Argument(help="The table that the model was adapted to.")],
-    output: outputs.Output,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="File for the rows to label: csv, tsv, jsonl, parquet, or -.")
+    ],
     identifier: outputs.Identifier = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of rows.")] = 20,
     n_random: Annotated[
@@ -46,22 +49,27 @@ def ask(
     check_model_file(model)
     check_outputs({"--output": output}, force=force, as_json=False, inputs=(target, str(model)))
     from adrem.columns.bundle import load_bundle
+    from adrem.columns.identity import check_identity
     from adrem.columns.labelling import make_rows
 
+    if n_random is not None and n_random > n:
+        raise typer.BadParameter(f"{n_random} is more than -n, which is {n}.", param_hint="--random")
+    n_random = n // RANDOM_PART if n_random is None else n_random
     bundle = load_bundle(model)
     encoder = encoder_of_images(bundle.recipe)
     with stage(f"Reading {target}", quiet=encoder is not None):
         table = read_table(target, header=not no_header, encoder=encoder)
         name = _identifier(table, identifier)
+        check_identity(bundle, table)
         rows, _ = make_rows(bundle, table)
-    n_random = n // RANDOM_PART if n_random is None else n_random
     with stage("Choosing rows"):
         asked = _ask(bundle, table, rows, n, n_random, seed)
     file = RowFile(output, safe=safe_csv)
     outputs.tell_formulas(file.write_frame(_frame(bundle, table, rows, asked, name)))
     column = bundle.about["label"]
     say(f"{n} rows, {n_random} of them random: {output}")
-    say_wrapped(f"Fill the column {column!r}, and give the file to adrem adapt --known.")
+    known = shlex.join(["--known", output, "--id", name])
+    say_wrapped(f"Fill in the column {column!r}, and add {known} --estimate to the adrem adapt command.")
 
 
 def _identifier(table: FileTable, identifier: str | None) -> str:
@@ -78,11 +86,18 @@ def _identifier(table: FileTable, identifier: str | None) -> str:
 
 
 def _ask(bundle: Bundle, table: FileTable, rows: Any, n: int, n_random: int, seed: int) -> Questions:
-    """Choose rows, but none whose label was known when the model was fitted to this very table."""
+    """Choose rows, but none whose label was known when the model was fitted."""
     from adrem.active import ask as choose
+    from adrem.columns.identity import labelled_before
 
-    is_same = bundle.about["target"]["sha256"] == table.checksum
-    known = getattr(bundle.model, "known_rows_", None) if is_same else None
+    known = labelled_before(bundle, table)
+    n_left = table.n_rows - len(known)
+    if n > n_left:
+        raise typer.BadParameter(
+            f"{table.name} has {table.n_rows} rows, of which {len(known)} are labelled already: at most {n_left} "
+            f"can be asked for, and not {n}.",
+            param_hint="-n",
+        )
     return choose(bundle.model, rows, n, n_random=n_random, random_state=seed, exclude=known)
 
 

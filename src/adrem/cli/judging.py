@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from adrem.columns.known_labels import CHOSEN, PROBABILITY
 from adrem.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
@@ -41,18 +44,28 @@ def plain_estimate(examined: Examination, reasons: list[str], pair: Pair) -> dic
 
     reasons = [*reasons, *([NO_ESTIMATE] if hasattr(examined.model, "unknown_share_") else [])]
     if reasons:
-        return {"accuracy": None, "low": 0.0, "high": 1.0, "reasons": reasons, "n_labels": 0}
+        return {"accuracy": None, "low": 0.0, "high": 1.0, "reasons": reasons, "n_labels": 0, "unused_labels": ""}
     chances = held_out_chances(examined)
     estimate = estimate_from(chances, examined, examined.chosen)
-    if examined.verdict.choice != "source" and _has_random_labels(pair):
-        estimate = correct_estimate(estimate, chances, examined, pair.known, pair.known_probability)
-    found = asdict(estimate)
+    unused = _why_unused(examined, pair)
+    if pair.given is not None and not unused:
+        estimate = correct_estimate(estimate, chances, examined, pair.given, pair.known_probability)
+    found = {**asdict(estimate), "unused_labels": unused}
     return found | {"accuracy": None} if found["reasons"] else found
 
 
-def _has_random_labels(pair: Pair) -> bool:
-    """Return whether labels of rows are known that were drawn at random."""
-    if pair.known is None or pair.known_probability is None:
-        return False
-    given = zip(pair.known.tolist(), pair.known_probability.tolist(), strict=True)
-    return any(label is not None and probability < 1.0 for label, probability in given)
+def _why_unused(examined: Examination, pair: Pair) -> str:
+    """Return why known labels have no part in the estimate; nothing if they have one, or none is known."""
+    given = [] if pair.given is None else pair.given.tolist()
+    is_given = np.array([label is not None for label in given], dtype=bool)
+    if not is_given.any():
+        return ""
+    text = f"The {np.count_nonzero(is_given)} known labels are not used for the estimate: "
+    if examined.verdict.choice == "source":
+        return f"{text}it is for the labels of the source alone, which are written."
+    if pair.known_probability is None or not np.any(pair.known_probability[is_given] < 1.0):
+        return (
+            f"{text}it is not known that their rows are random (columns {CHOSEN!r} and {PROBABILITY!r}, as adrem ask "
+            "writes them)."
+        )
+    return ""

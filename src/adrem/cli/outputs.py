@@ -35,7 +35,9 @@ def columns_beside(table: FileTable, identifier: str | None, keep: str | None) -
     """Return the columns of a table to write before the labels; of images, their paths."""
     from adrem.columns.pair import select
 
-    return select(table, [*table.images, *([identifier] if identifier else []), *names_in(keep, "--keep")], "beside")
+    own = [identifier] if identifier else []
+    select(table, own, "identifier")
+    return select(table, [*table.images, *own, *names_in(keep, "--keep")], "keep")
 
 
 def write_labels(file: LabelFile, labels: Labels) -> None:
@@ -136,6 +138,8 @@ def _tell_estimate(estimate: dict[str, Any]) -> None:
     low, value, high = (100 * estimate[name] for name in ("low", "accuracy", "high"))
     by = f"by {estimate['n_labels']} labels" if estimate["n_labels"] else "without labels"
     say(f"Estimated accuracy, {by}: {value:.0f} %, likely {low:.0f} to {high:.0f} %.")
+    if estimate["unused_labels"]:
+        say_wrapped(f"- {estimate['unused_labels']}")
 
 
 def tell_summary(summary: dict[str, Any], about: dict[str, Any], as_json: bool) -> None:

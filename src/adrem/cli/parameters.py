@@ -43,6 +43,7 @@ PARAMETER_OPTIONS = {
     "header": "--no-header",
     "left_out": "--drop",
     "beside": "--id, --keep",
+    "keep": "--keep",
     "known": "--known",
     "identifier": "--id",
 }

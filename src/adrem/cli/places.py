@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,18 +27,18 @@ class Places:
     target: str | None
     domain: str | None
     value: str | None = None
-    known: str | None = None
+    known: Sequence[str] | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
         """All files."""
-        return (*self.sources, *(path for path in (self.target, self.known) if path is not None))
+        return (*self.sources, *([] if self.target is None else [self.target]), *(self.known or ()))
 
-    def read_known(self, *, header: bool) -> FileTable | None:
-        """Return the table of known labels, if there is one."""
+    def read_known(self, *, header: bool) -> list[FileTable]:
+        """Return the tables of known labels."""
         from adrem.columns import read_file
 
-        return None if self.known is None else read_file(self.known, header=header)
+        return [read_file(path, header=header) for path in self.known or ()]
 
     def read(
         self, *, header: bool, label: str | None = None, encoder: Encoder | None = None
@@ -66,7 +67,7 @@ def read_table(path: str, *, header: bool, encoder: Encoder | None) -> FileTable
     return read_photos(path, encoder)
 
 
-def read_places(files: list[str], target: str | None, domain: str | None, known: str | None = None) -> Places:
+def read_places(files: list[str], target: str | None, domain: str | None, known: Sequence[str] | None = None) -> Places:
     """Return the sources and the target that were named."""
     if target is None and len(files) < 2:
         raise typer.BadParameter("Name a file to label after those with labels, or with --target.", param_hint="TARGET")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adrem.columns.codes import find_codes
 from adrem.columns.kinds import Wishes, check_learnt, infer_kinds
-from adrem.columns.known_labels import KnownLabels, known_in_column, known_in_file, probability_in_file
+from adrem.columns.known_labels import Given, known_in_column, known_in_files
 from adrem.columns.labels import check_plain, labelled_rows, labels_for_scoring, problem_of_labels
 from adrem.columns.learning import make_recipe
 from adrem.columns.names import describe_columns, with_header_hint
@@ -65,6 +65,9 @@ class Pair:
         Labels of the target to learn from, None where they are not known; None if none is known.
     known_probability : ndarray of shape (n_target,) or None, default=None
         With which probability a row was chosen to be labelled, NaN for other rows; None if nothing tells.
+    foreign : ndarray of shape (n_target,) or None, default=None
+        Known labels that no row of the source has, None for other rows. They can't be learnt from, and an estimate of
+        the accuracy counts them as errors.
     """
 
     X_source: Matrix
@@ -79,11 +82,19 @@ class Pair:
     sources: NDArray[np.intp] | None = None
     known: NDArray[Any] | None = None
     known_probability: NDArray[np.float64] | None = None
+    foreign: NDArray[Any] | None = None
 
     @property
     def n_known(self) -> int:
         """The number of rows of the target with a known label."""
         return 0 if self.known is None else sum(label is not None for label in self.known.tolist())
+
+    @property
+    def given(self) -> NDArray[Any] | None:
+        """All known labels of the target, also those that no row of the source has; None if none is known."""
+        if self.known is None or self.foreign is None:
+            return self.known
+        return np.where([label is None for label in self.known.tolist()], self.foreign, self.known)
 
     @property
     def source_sizes(self) -> list[int]:
@@ -111,7 +122,7 @@ def make_pair(
     left_out: Collection[str] = (),
     missing: Collection[str] | None = None,
     encoder: Encoder | None = None,
-    known: FileTable | None = None,
+    known: FileTable | Sequence[FileTable] | None = None,
     identifier: str | None = None,
 ) -> Pair:
     """Make a source and a target from two tables.
@@ -135,10 +146,10 @@ def make_pair(
         near them; ``["none"]`` turns this off. Empty cells and words such as NA always do.
     encoder : TextEncoder, ImageEncoder or None, default=None
         What turns texts, or the files of `read_photos`, into features. Without one, texts are counts of their words.
-    known : FileTable or None, default=None
-        A table with known labels of the target, in the column ``label``.
+    known : FileTable, sequence of FileTable or None, default=None
+        A table with known labels of the target, in the column ``label``, or several.
     identifier : str, default=None
-        The column of this table and of the target that names the rows; required with ``known``.
+        The column of these tables and of the target that names the rows; required with ``known``.
 
     Returns
     -------
@@ -175,14 +186,17 @@ def make_pair(
     if (source.frame is None) != (target.frame is None):
         kinds = [f"{t.name} has {'rows of numbers' if t.frame is None else 'columns'}" for t in (source, target)]
         raise InvalidDataError(f"{' and '.join(kinds)}: both files need the same form.")
+    tables = _tables_of(known)
     if source.frame is None or target.frame is None:
         if label is not None or target_label is not None:
             raise ParameterError(
                 f"{source.name} has no named columns; its labels are those in the file.",
                 "label" if label is not None else "target_label",
             )
-        if known is not None:
-            raise ParameterError(f"{target.name} has no named columns by which {known.name} could name rows.", "known")
+        if tables:
+            raise ParameterError(
+                f"{target.name} has no named columns by which {tables[0].name} could name rows.", "known"
+            )
         return _pair_of_numbers(source, target)
     images = _images_of(source, target, encoder)
     if label is None:
@@ -196,7 +210,11 @@ def make_pair(
     fitted = None if encoder is None else encoder.fit([])
     frames = (source, source.frame, target, target.frame)
     pair = _pair_of_columns(*frames, label, target_label, wishes, missing, fitted)
-    return _with_known(pair, target, label, target_label, known, identifier)
+    return _with_known(pair, target, label, target_label, tables, identifier)
+
+
+def _tables_of(known: FileTable | Sequence[FileTable] | None) -> list[FileTable]:
+    return [known] if isinstance(known, FileTable) else [*(known or [])]
 
 
 def _images_of(source: FileTable, target: FileTable, encoder: Encoder | None) -> list[str]:
@@ -282,30 +300,35 @@ def _with_known(
     target: FileTable,
     label: str,
     target_label: str | None,
-    known: FileTable | None,
+    tables: list[FileTable],
     identifier: str | None,
 ) -> Pair:
-    """Add the known labels of the target: of a table of their own, or of the column of labels."""
-    select(target, [identifier] if identifier else [], "beside")
+    """Add the known labels of the target: of tables of their own, or of the column of labels."""
+    select(target, [identifier] if identifier else [], "identifier")
     frame = select(target, _columns(target), "label")
-    if known is not None:
-        pair = _knowing(pair, *known_in_file(known, target, frame, label, identifier, pair.y_source))
-        return replace(pair, known_probability=probability_in_file(known, frame, identifier))
+    if tables:
+        return _knowing(pair, known_in_files(tables, target, frame, label, identifier, pair.y_source))
     if label not in frame.columns or label == target_label:
         return pair
     unused = _notes_on_truth(target, frame, label, target_label)
-    labels, note = known_in_column(target, frame, label, pair.y_source)
-    others = pair if labels is None else replace(pair, notes=[own for own in pair.notes if own not in unused])
-    return _knowing(others, labels, note)
-
-
-def _knowing(pair: Pair, known: KnownLabels | None, note: str) -> Pair:
-    """Return a pair with known labels, which are not for scoring."""
-    if known is None:
+    given = known_in_column(target, frame, label, pair.y_source)
+    if given is None:
         return pair
-    is_unknown = [label is None for label in known.tolist()]
+    return _knowing(replace(pair, notes=[own for own in pair.notes if own not in unused]), given)
+
+
+def _knowing(pair: Pair, given: Given) -> Pair:
+    """Return a pair with known labels, which are not for scoring."""
+    is_unknown = [label is None for label in given.known.tolist()]
     truth = pair.truth if pair.truth is None else np.where(is_unknown, pair.truth.astype(object), "")
-    return replace(pair, known=known, truth=truth, notes=[note, *pair.notes])
+    return replace(
+        pair,
+        known=given.known,
+        foreign=given.foreign,
+        known_probability=given.probability,
+        truth=truth,
+        notes=[*given.notes, *pair.notes],
+    )
 
 
 def as_dense(rows: Matrix) -> Matrix:

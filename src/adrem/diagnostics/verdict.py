@@ -21,6 +21,10 @@ NO_SKILL = (
     "On held-out rows of the source, its classifier is hardly better than always giving the most common label: the "
     "columns tell little about the labels, or there are too few rows."
 )
+CHECK_FIRST = (
+    "Check the labels first: label some of the least certain rows by hand (adrem label, or --save, adrem ask and "
+    "--known; in Python y_target), and compare."
+)
 OF_ONE_FAMILY = (
     "Where labels changed, at least half of the forms of classifiers that adapt (linear, RBF kernel, discriminant) "
     "prefer the label of the source alone."
@@ -53,7 +57,7 @@ class Verdict:
         return {
             "adapted": "Use the adapted labels.",
             "source": "Use the labels of the source alone: adapting seems to have made them worse.",
-            "unsure": "Check the labels first: label some of the least certain rows by hand, and compare.",
+            "unsure": CHECK_FIRST,
         }[self.choice]
 
 
