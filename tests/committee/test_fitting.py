@@ -14,9 +14,9 @@ from adrem import Committee
 from adrem.base.validation import Domains
 from adrem.committee import fitting
 from adrem.committee.kinds import KINDS, radial_gamma, usual_kinds
-from adrem.committee.seats import Seat
+from adrem.committee.seats import Seat, held_out_by
 from adrem.committee.views import View
-from adrem.committee.voters import LinearMembers
+from adrem.committee.voters import LinearMembers, LinearProbabilities
 from adrem.datasets import DomainPair
 
 WIDE = RandomState(0).normal(size=(5, 300))
@@ -126,6 +126,14 @@ def test_competence_is_relative_to_the_best(accuracies: Any, kept: str) -> None:
     found, lost = fitting._competent(seats, domains)
     assert "".join(seat.name for seat in found) == kept
     assert "".join(sorted([*lost, *kept])) == "abc"
+
+
+def test_held_out_accuracy_is_over_the_classes_of_the_source() -> None:
+    labels = np.repeat([0, 1, 2], 3)
+    rows = np.eye(3)[labels]
+    domains = Domains(rows, labels, np.ones(9), rows, np.array(["a", "b", "unknown"]), has_unknown=True)
+    takes_b_for_a = LinearProbabilities(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
+    assert held_out_by(lambda _: takes_b_for_a, domains, 0)[1] == 0.5
 
 
 def test_temperature_fits_the_held_out_labels() -> None:

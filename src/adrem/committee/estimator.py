@@ -71,7 +71,8 @@ class Committee(MissingClasses, DomainClassifier):
         Classes that are known to be in the target, so that "auto" never takes them for missing.
     unknown : {"ignore", "reject"}, default="ignore"
         "reject" looks for target rows that belong to no class of the source, keeps them out of the draws, and labels
-        them, and new rows like them, with ``unknown_label``, which is then the last of ``classes_``.
+        them, and new rows like them, with ``unknown_label``, which is then the last of ``classes_``. If none are found,
+        the fit is that of "ignore".
     unknown_label : str or number, default="unknown"
         The label of such rows. Where labels are numbers it must be a number.
     distill : bool, default=False
@@ -99,7 +100,7 @@ class Committee(MissingClasses, DomainClassifier):
     left_out_ : dict of str to str
         The kinds that do not vote, and why.
     home_accuracy_ : ndarray of shape (n_kinds,)
-        Mean accuracy over the classes of each kind's classifier of the source on held-out source rows. Absent
+        Mean accuracy over the classes of the source of each kind's classifier on held-out source rows. Absent
         if a class has fewer than three.
     agreement_ : ndarray of shape (n_kinds, n_kinds)
         Share of the target rows on which two kinds agree.
