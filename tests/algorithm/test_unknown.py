@@ -48,6 +48,8 @@ def test_the_share_has_an_interval(found: tuple[AdREM, DomainPair]) -> None:
     [line] = model.findings()
     assert "'unknown'" in line
     assert f"{100 * model.unknown_share_:.0f} %" in line
+    surest = [int(own) - 1 for own in line.partition("counted from 1, are rows ")[2].split(", ")]
+    assert (model.vote_share_[surest, -1] == model.vote_share_[:, -1].max()).all()
 
 
 def test_predictions_agree(found: tuple[AdREM, DomainPair]) -> None:
@@ -159,7 +161,7 @@ def test_without_a_target_there_is_no_such_class() -> None:
         ({"unknown_label": "bee"}, "is a class of the source"),
         ({"unknown_label": 4}, "give a string"),
         ({"kernel": "precomputed"}, "needs the rows"),
-        ({"unknown": "find"}, "unknown"),
+        ({"unknown": "find"}, "unknown 'find' is not one of 'ignore', 'reject'"),
     ],
 )
 def test_bad_settings_are_refused(params: dict[str, Any], message: str) -> None:
@@ -220,7 +222,7 @@ def test_a_diagnosis_names_rows_of_no_class() -> None:
     data = opened()
     ignoring = fitted(rejecting(n_estimators=1, unknown="ignore"), data)
     reasons = " ".join(diagnose(ignoring, data.X_source, data.y_source, data.X_target).verdict.reasons)
-    assert "seem to be of no class of the source. If that is so, set unknown to 'reject'." in reasons
+    assert "seem to be of no class of the source. If that is so, use unknown='reject'." in reasons
     closed = opened(n_known=3, n_classes=3)
     ignoring = fitted(rejecting(n_estimators=1, unknown="ignore"), closed)
     reasons = " ".join(diagnose(ignoring, closed.X_source, closed.y_source, closed.X_target).verdict.reasons)

@@ -209,6 +209,8 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (["text.npz", "text.npz"], 1, "text.npz is not a numpy archive"),
         (["plain.npz", "plain.npz", "--label", "y"], 2, "its labels are those in the file"),
         (["books.csv", "knives.csv", "--label", "verdict", "--C", "-1"], 2, "committee has no such option"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--unknown", "rejct"], 2, "'rejct' is not one of 'ignore',"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--unknown-label", "x"], 2, "needs --unknown reject"),
         (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=2,bad=-1"], 2, "sum to one"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "-"], 2, "Only the labels can go to standard"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "no/page.html"], 2, "There is no folder no"),

@@ -70,6 +70,13 @@ def test_discriminants_sit_only_where_the_classes_are_equally_common(two_blobs: 
     assert fitted(small(kinds=kinds[1:], class_prior=[0.2, 0.8]), two_blobs).kinds_ == ["discriminant"]
 
 
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.0, 1.0]])
+def test_given_shares_are_told_as_given(two_blobs: DomainPair, shares: list[float]) -> None:
+    model = fitted(small(kinds=["source"], class_prior=shares), two_blobs)
+    assert "class shares: as given, " in model.findings()[-1]
+    assert f"{shares[0]:.2f}" in model.findings()[-1]
+
+
 def test_each_domain_is_scaled_by_itself_where_only_scales_differ() -> None:
     rng = RandomState(0)
     y = np.arange(600) % 3

@@ -51,7 +51,7 @@ UNKNOWN_ATTRIBUTES = ("unknown_share_", "unknown_interval_")
 N_EXAMPLES = 3
 NONE_FOUND = (
     "rows of no class of the source: none found. There may be some nevertheless: the search misses classes that lie "
-    "near those of the source."
+    "near those of the source"
 )
 # Bounds of the share that are further apart tell nothing of how many rows there are.
 WIDEST = 0.5
@@ -276,7 +276,7 @@ def tell_unknown(model: Any) -> list[str]:
 
 
 def _examples(shares: NDArray[np.float64]) -> str:
-    """Return the positions of the rows with the largest shares of votes."""
+    """Return the numbers of the rows with the largest shares of votes."""
     rows = np.argsort(-shares, kind="stable")
-    named = [str(row) for row in rows[shares[rows] > 0][:N_EXAMPLES].tolist()]
-    return f"; the surest, counted from 0, are rows {', '.join(named)}" if named else ""
+    named = [str(1 + row) for row in rows[shares[rows] > 0][:N_EXAMPLES].tolist()]
+    return f"; the surest, counted from 1, are rows {', '.join(named)}" if named else ""

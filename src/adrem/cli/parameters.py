@@ -45,6 +45,8 @@ PARAMETER_OPTIONS = {
     "beside": "--id, --keep",
     "known": "--known",
     "identifier": "--id",
+    "unknown='reject'": "--unknown reject",
+    "the labels of SourceOnly": "in the column 'source_label'",
 }
 
 

@@ -27,7 +27,6 @@ from adrem.types import FloatArray, Matrix
 # Members of each kind in a fit without a fold, to estimate the accuracy.
 N_REFIT_MEMBERS = 1
 # Shares that differ by no more than this part of the largest are the same number.
-EQUAL = 1e-9
 BELOW_ONE = 1.0 - 1e-12
 Shares = NDArray[np.float64]
 
@@ -258,10 +257,12 @@ class Committee(MissingClasses, DomainClassifier):
     def _shares_text(self) -> str:
         shares = shares_of_source(self)
         listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=False))
-        if np.ptp(shares[shares > 0]) <= EQUAL * shares.max():
-            return "assumed equal"
+        if not isinstance(self.class_prior, str):
+            return f"as given, {listed}"
+        if self.class_prior == "source":
+            return f"as in the source, {listed}"
         is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", np.zeros(0))[: len(shares)])
-        return f"{'estimated' if is_estimate else 'as given'}, {listed}"
+        return f"estimated, {listed}" if is_estimate else "assumed equal"
 
     def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
         """Return positions of classes as `predict` computes them."""

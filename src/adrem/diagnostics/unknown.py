@@ -21,8 +21,8 @@ NO_ESTIMATE = (
 # Rows of each domain in which unknown ones are looked for.
 MOST_SEARCHED = 2000
 UNKNOWN_ROWS = (
-    "About {share} of the target rows ({low} to {high}) seem to be of no class of the source. If that is so, set "
-    "{unknown} to 'reject'."
+    "About {share} of the target rows ({low} to {high}) seem to be of no class of the source. If that is so, use "
+    "{unknown='reject'}."
 )
 
 
