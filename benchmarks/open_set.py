@@ -298,16 +298,20 @@ def show_closed(rows: list[dict[str, str]]) -> str:
 
 
 def show_shares(rows: list[dict[str, str]]) -> str:
-    """Return how far the estimated shares of `AdREM` are from the true ones, and how often the bounds hold them."""
-    lines = ["| target | pairs | mean error | within the bounds | width |", "|---" * 5 + "|"]
+    """Return how far the estimated shares of `AdREM` are from the true ones, and how often the bounds hold them.
+
+    Where no rows are found, there are no bounds but zero and one.
+    """
+    lines = ["| target | pairs | mean error | rows found | within the bounds | width |", "|---" * 6 + "|"]
     for is_open in (True, False):
         for setting, title, own in groups(rows, is_open=is_open):
             if title != TITLES["adrem"]:
                 continue
             true, share, low, high = (np.array([float(row[name]) for row in own]) for name in ("unknown", *ESTIMATED))
-            inside = int(np.count_nonzero((low <= true) & (true <= high)))
-            error, width = np.abs(share - true).mean(), (high - low).mean()
-            lines.append(f"| {setting} | {len(own)} | {error:.1f} | {inside} | {width:.1f} |")
+            found, error = share > 0, np.abs(share - true).mean()
+            inside = int(np.count_nonzero((low <= true) & (true <= high) & found))
+            width = f"{(high - low)[found].mean():.1f}" if found.any() else ""
+            lines.append(f"| {setting} | {len(own)} | {error:.1f} | {np.count_nonzero(found)} | {inside} | {width} |")
     return "\n".join(lines)
 
 

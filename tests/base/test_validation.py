@@ -77,8 +77,8 @@ def test_fit_rejects_bad_input(arguments: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"loss": "squared"}, "'loss' parameter of AdREM must be a str among"),
-        ({"sampling": "none"}, "'sampling' parameter"),
+        ({"loss": "squared"}, "loss 'squared' is not one of 'hinge', 'log_loss'"),
+        ({"sampling": "none"}, "sampling 'none' is not one of 'all', 'balanced', 'random'"),
         ({"C": 0.0}, "'C' parameter"),
         ({"C": "auto"}, "'C' parameter"),
         ({"C": []}, "C must be 'cv', a positive number or a list of these"),

@@ -151,7 +151,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--method", "adrem", "--loss", "squared"],
             2,
-            "--loss: The 'loss' parameter of AdREM must be",
+            "--loss: --loss 'squared' is not one of",
         ),
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--method", "coral", "--C", "-1"],
@@ -186,7 +186,7 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (
             ["books.csv", "knives.csv", "--label", "verdict", "--effort", "medium"],
             2,
-            "--effort: The 'effort' parameter",
+            "--effort: --effort 'medium' is not one of 'auto', 'high', 'low'",
         ),
         (["books.csv", "knives.csv", "--label", "verdict", "--jobs", "0"], 2, "It must not be 0"),
         (["books.csv", "knives.csv", "--label", "verdict", "--seed", str(2**32)], 2, "--seed: The 'random_state'"),
@@ -209,6 +209,8 @@ def test_command_line_overrides_config_file(adrem: Command, files: Path) -> None
         (["text.npz", "text.npz"], 1, "text.npz is not a numpy archive"),
         (["plain.npz", "plain.npz", "--label", "y"], 2, "its labels are those in the file"),
         (["books.csv", "knives.csv", "--label", "verdict", "--C", "-1"], 2, "committee has no such option"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--unknown", "rejct"], 2, "'rejct' is not one of 'ignore',"),
+        (["books.csv", "knives.csv", "--label", "verdict", "--unknown-label", "x"], 2, "needs --unknown reject"),
         (["books.csv", "knives.csv", "--label", "verdict", "--prior", "good=2,bad=-1"], 2, "sum to one"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "-"], 2, "Only the labels can go to standard"),
         (["books.csv", "knives.csv", "--label", "verdict", "--report", "no/page.html"], 2, "There is no folder no"),

@@ -45,7 +45,8 @@ def test_files_with_rows_of_no_class(adrem: Command, pair: DomainPair, tmp_path:
     assert summary["estimated_accuracy"]["accuracy"] is None
     told = " ".join(err.split())
     assert "- rows of no class of the source: about" in told
-    assert "are rows" in told
+    assert "counted from 1, are rows" in told
+    assert "Estimated accuracy: not estimated: with --unknown reject, neither with nor without labels." in told
     page = (tmp_path / "p.html").read_text()
     assert "Rows of no class of the source: about" in page
     assert adrem("predict", "m.adrem", "new.csv", "-o", "again.csv").code == 0

@@ -14,9 +14,9 @@ from adrem import Committee
 from adrem.base.validation import Domains
 from adrem.committee import fitting
 from adrem.committee.kinds import KINDS, radial_gamma, usual_kinds
-from adrem.committee.seats import Seat
+from adrem.committee.seats import Seat, held_out_by
 from adrem.committee.views import View
-from adrem.committee.voters import LinearMembers
+from adrem.committee.voters import LinearMembers, LinearProbabilities
 from adrem.datasets import DomainPair
 
 WIDE = RandomState(0).normal(size=(5, 300))
@@ -68,6 +68,13 @@ def test_discriminants_sit_only_where_the_classes_are_equally_common(two_blobs: 
     assert model.kinds_ == ["margin"]
     assert model.left_out_ == {"discriminant": "the class shares are not equal"}
     assert fitted(small(kinds=kinds[1:], class_prior=[0.2, 0.8]), two_blobs).kinds_ == ["discriminant"]
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.0, 1.0]])
+def test_given_shares_are_told_as_given(two_blobs: DomainPair, shares: list[float]) -> None:
+    model = fitted(small(kinds=["source"], class_prior=shares), two_blobs)
+    assert "class shares: as given, " in model.findings()[-1]
+    assert f"{shares[0]:.2f}" in model.findings()[-1]
 
 
 def test_each_domain_is_scaled_by_itself_where_only_scales_differ() -> None:
@@ -126,6 +133,14 @@ def test_competence_is_relative_to_the_best(accuracies: Any, kept: str) -> None:
     found, lost = fitting._competent(seats, domains)
     assert "".join(seat.name for seat in found) == kept
     assert "".join(sorted([*lost, *kept])) == "abc"
+
+
+def test_held_out_accuracy_is_over_the_classes_of_the_source() -> None:
+    labels = np.repeat([0, 1, 2], 3)
+    rows = np.eye(3)[labels]
+    domains = Domains(rows, labels, np.ones(9), rows, np.array(["a", "b", "unknown"]), has_unknown=True)
+    takes_b_for_a = LinearProbabilities(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
+    assert held_out_by(lambda _: takes_b_for_a, domains, 0)[1] == 0.5
 
 
 def test_temperature_fits_the_held_out_labels() -> None:

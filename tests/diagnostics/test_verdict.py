@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adrem.cli.parameters import verdict_with_options
 from adrem.diagnostics import BeforeAfter, Evidence
 from adrem.diagnostics.verdict import judge
 
@@ -30,6 +31,9 @@ def test_nearly_lost_class_gives_verdict_unsure() -> None:
     verdict = judge(apart, [], 10, ["versicolor"])
     assert verdict.choice == "unsure"
     assert "very few rows were labelled 'versicolor'" in verdict.reasons[0]
+    [told] = verdict_with_options(verdict).reasons
+    assert "set --prior; if there are more" in told
+    assert told.endswith("the labels before are in the column 'source_label'.")
     assert judge(GOOD, [], 10, ["versicolor"]).choice == "adapted"
     assert "labelled 0, 1, 2, 3, 4 and 3 more: with" in judge(apart, [], 10, [*range(8)]).reasons[0]
 

@@ -405,7 +405,7 @@ def test_frames_are_matched_by_name(model: Any, make: Any) -> None:
         (Rectifier(), X, {"sample_domain": ["s"] * 20}, "sample_domain must hold one number per row"),
         (RowSumScaler(), np.full((3, 2), np.nan), {}, "contains NaN"),
         (TopFeatures(0), X, {}, "'n_features' parameter of TopFeatures must be an int in the range"),
-        (TopFeatures().set_params(by="luck"), X, {}, "'by' parameter of TopFeatures must be a str among"),
+        (TopFeatures().set_params(by="luck"), X, {}, "by 'luck' is not one of"),
         (TopFeatures(by="mutual_info"), X, {}, "TopFeatures.* requires y to be passed"),
         (TopFeatures(by="mutual_info"), X, {"y": np.linspace(0, 1, 20)}, "Unknown label type"),
         (TopFeatures(by="mutual_info"), X, {"y": Y, "sample_domain": np.full(20, -1)}, "has no source rows"),

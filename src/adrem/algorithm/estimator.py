@@ -76,8 +76,8 @@ class AdREM(MissingClasses, ForecastsMemory):
         Classes that are known to be in the target, so that "estimate" never takes them for missing.
     unknown : {"ignore", "reject"}, default="ignore"
         "reject" looks for target rows that belong to no class of the source, keeps them out of the draws, and learns to
-        label them, and new rows like them, with ``unknown_label``. That label is the last of ``classes_``, after a fit
-        with a target. Beyond the paper.
+        label them, and new rows like them, with ``unknown_label``. That label is then the last of ``classes_``. If none
+        are found, the fit is that of "ignore". Beyond the paper.
     unknown_label : str or number, default="unknown"
         The label of such rows. Where labels are numbers it must be a number.
     sampling : {"balanced", "random", "all"}, default="balanced"
@@ -175,7 +175,8 @@ class AdREM(MissingClasses, ForecastsMemory):
     unknown_share_ : float
         With ``unknown="reject"``: the estimated share of target rows that belong to no class of the source.
     unknown_interval_ : ndarray of shape (2,)
-        With ``unknown="reject"``: bounds of this share, by fits that favour the classes and the unknown rows.
+        With ``unknown="reject"``: bounds of this share, by fits that favour the classes and the unknown rows. If none
+        are found, 0 and 1.
     known_rows_, known_weight_ : ndarray of shape (n_known,), float
         With known labels: the positions of these rows in the target, and how many source rows each counted.
     n_features_in_ : int
@@ -311,8 +312,8 @@ class AdREM(MissingClasses, ForecastsMemory):
             check_estimable(domains, settings.head.n_folds)
         n_classes = len(domains.classes)
         seed = self._unknown_seed()
-        domains, apart, never_given = apart_for(self, domains, lambda given: (settings.head, given), seed)
-        fit = fit_members(settings, apart, self.random_state, never_given)
+        domains, apart = apart_for(self, domains, lambda given: (settings.head, given), seed)
+        fit = fit_members(settings, apart, self.random_state)
         self._keep(domains, fit)
         labels = positions_of(self.transduction_, self.classes_)
         warn_about(fit, settings, self.classes_.tolist()[:n_classes], labels[labels < n_classes].tolist())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,6 @@ if TYPE_CHECKING:  # numba, which the machines need, is imported by the first fi
     from adrem.machines.linear import LinearHead
 
 MOST_LISTED = 5  # classes in a warning
-NO_CLASSES: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -113,13 +111,8 @@ class Fit:
     missing: dict[int, str] = field(default_factory=dict)
 
 
-def fit_members(
-    settings: FitSettings, domains: Domains, random_state: RandomState, never_given: Mapping[int, str] = NO_CLASSES
-) -> Fit:
-    """Fit the members; without a target, the classifier of the source is the only one.
-
-    No target row is labelled with the classes at the positions `never_given`, which tells why.
-    """
+def fit_members(settings: FitSettings, domains: Domains, random_state: RandomState) -> Fit:
+    """Fit the members; without a target, the classifier of the source is the only one."""
     fold_seed, *member_seeds, prior_seed = spawn_seeds(random_state, 2 + settings.n_estimators)
     task = settings.begin(domains, fold_seed)
     machine = task.machine
@@ -136,7 +129,6 @@ def fit_members(
             estimate, missing = settings.estimate_prior(of_source(task, domains), prior_seed, protected)
             estimate = estimate_with_known(estimate, domains)
             task = replace(task, prior=estimate.shares)
-        missing = {**missing, **never_given}
         task = without(task, missing)
         source = task.rows.train_source()
         members = _train_members(settings, task, source, member_seeds)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adrem.algorithm.fitting import Fit
 from adrem.algorithm.recorder import Member
-from adrem.algorithm.unknown import never_given, tell_unknown
+from adrem.algorithm.unknown import tell_unknown
 from adrem.base.known import classes_of_source
 from adrem.base.validation import Domains
 from adrem.runtime.text import some_names
@@ -31,7 +31,7 @@ class MissingClasses:
         """The classes that seem to be missing from the target, and why."""
         reasons = getattr(self, "missing_reasons_", {})  # a model of an earlier version has none
         labels = self.classes_.tolist()
-        return {labels[c]: reason for c, reason in reasons.items() if c not in never_given(self)}
+        return {labels[c]: reason for c, reason in reasons.items()}
 
     def findings(self) -> list[str]:
         found = some_names([*self.missing_classes_])

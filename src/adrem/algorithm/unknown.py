@@ -9,7 +9,8 @@ They are found before the fit, by a classifier with one class more than the sour
 3. Ad-REM starts from what the first of these runs left, and draws unknown rows in proportion to their number.
 
 The rows that are found stand beside the source with the additional class, as rows with known labels do, and are left
-out of the draws. So every classifier learns the class, and new rows can get its label too.
+out of the draws. So every classifier learns the class, and new rows can get its label too. Where none are found, there
+is no additional class, and the fit is the usual one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from adrem.algorithm.doubts import lower_bound, upper_bound
 from adrem.algorithm.sampling import draw_balanced
 from adrem.algorithm.task import Task
-from adrem.base.known import mean_weight, move_beside
+from adrem.base.known import finds_unknown, mean_weight, move_beside
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
 from adrem.base.validation import Domains
@@ -44,25 +45,28 @@ N_RUNS, N_ITER = 3, 10
 LEAST_LEFT, LEAST_STABLE = 0.4, 0.8
 # Fewer target rows can't be divided into two groups, and fewer rows of the class can't be divided into folds.
 LEAST_TARGET, LEAST_FOUND = 10, 3
-# The weight of a row of the additional class where no row is unknown, relative to a row of the source.
-NO_WEIGHT = 1e-6
 # What the label of unknown rows must be, by the kind of the classes; those that are objects are strings.
 NEEDED = dict.fromkeys("OU", "a string") | dict.fromkeys("iu", "an integer, such as -1") | {"f": "a finite number"}
 UNKNOWN_ATTRIBUTES = ("unknown_share_", "unknown_interval_")
 N_EXAMPLES = 3
-NONE_FOUND = "no target rows of other classes were found"
+NONE_FOUND = (
+    "rows of no class of the source: none found. There may be some nevertheless: the search misses classes that lie "
+    "near those of the source"
+)
+# Bounds of the share that are further apart tell nothing of how many rows there are.
+WIDEST = 0.5
 
 
 class Unknown(NamedTuple):
     """Which target rows seem to belong to no class of the source, and their share with bounds.
 
-    If there are none, `rows` are some of the lowest scores, and the share is zero.
+    If none are found, the share is zero, and its bounds are zero and one: the search may miss all of them.
     """
 
     rows: Mask
-    share: float
-    low: float
-    high: float
+    share: float = 0.0
+    low: float = 0.0
+    high: float = 1.0
 
     @property
     def is_found(self) -> bool:
@@ -94,7 +98,7 @@ def find_unknown(head: LinearHead, domains: Domains, seed: np.random.SeedSequenc
         least = search.run(left, DRAWN_LESS, seeds[1])
         n_first, n_left, n_least = (int(own.sum()) for own in (first.rows, left, least))
         if n_least < max(LEAST_FOUND, min(LEAST_LEFT * n_first, LEAST_STABLE * n_left)) or n_first == len(least):
-            return Unknown(first.lowest, 0.0, 0.0, upper_bound(n_least, len(least)))
+            return Unknown(np.zeros_like(least))
         rows, most = search.run(left, USUAL, seeds[2]), search.run(first.rows, DRAWN_EARLY, seeds[3])
     if np.count_nonzero(rows) < LEAST_FOUND:
         rows = least
@@ -115,11 +119,10 @@ def _small_c(head: LinearHead, domains: Domains) -> float:
 
 
 class First(NamedTuple):
-    """Labels of the target by the classifier of the source, its rows of low scores, a few of the lowest, and the C."""
+    """Labels of the target by the classifier of the source, its rows of low scores, and the C."""
 
     labels: Labels
     rows: Mask
-    lowest: Mask
     C: float
 
 
@@ -128,8 +131,7 @@ def _first_labels(head: LinearHead, domains: Domains, seed: int) -> First:
     with source.machine.guard():
         scores = by_class(source.machine.on_host(source.machine.scores(source.train_source())[0]))[source.n_source :]
     highest = scores.max(axis=1)
-    lowest = np.isin(np.arange(len(highest)), np.argsort(highest, kind="stable")[:LEAST_FOUND])
-    return First(scores.argmax(axis=1), highest <= threshold(highest), lowest, source.C)
+    return First(scores.argmax(axis=1), highest <= threshold(highest), source.C)
 
 
 def threshold(values: NDArray[np.float64]) -> float:
@@ -166,12 +168,12 @@ class Search:
         return draw_balanced(labels, fraction * len(labels), prior, rng)
 
 
-def set_apart(domains: Domains, label: Any, found: Unknown) -> Domains:
+def set_apart(domains: Domains, label: Any, rows: Mask) -> Domains:
     """Return domains with one class more, in which the unknown rows stand beside the source."""
     n_classes, before = len(domains.classes), len(domains.labels)
-    moved = move_beside(domains, np.where(found.rows, n_classes, UNKNOWN))
+    moved = move_beside(domains, np.where(rows, n_classes, UNKNOWN))
     weights = moved.weights.copy()
-    weights[before:] = mean_weight(domains) * (1.0 if found.is_found else NO_WEIGHT)
+    weights[before:] = mean_weight(domains)
     return moved._replace(weights=weights, classes=with_label(domains.classes, label), has_unknown=True)
 
 
@@ -240,44 +242,41 @@ def apart_for(
     domains: Domains,
     see: Callable[[Domains], tuple[LinearHead, Domains]],
     seed: np.random.SeedSequence,
-) -> tuple[Domains, Domains, dict[int, str]]:
-    """Return the domains with all rows, those to fit a model to, and the class of unknown rows if it gets no row.
+) -> tuple[Domains, Domains]:
+    """Return the domains with all rows, and those to fit a model to, in which unknown rows stand beside the source.
 
-    In the domains to fit to, rows that are rejected stand beside the source. `see` returns the classifier that finds
-    these rows, and the rows as it sees them. The estimated share becomes an attribute of the model.
+    If none are found, both are the domains as they are given. `see` returns the classifier that finds these rows, and
+    the rows as it sees them. The estimated share becomes an attribute of the model.
     """
     for name in UNKNOWN_ATTRIBUTES:
         vars(model).pop(name, None)  # of an earlier fit
     if not (rejects(model) and domains.adapts):
-        return domains, domains, {}
+        return domains, domains
     check_unknown(model, domains)
     found = find_unknown(*see(domains), seed)
     model.unknown_share_, model.unknown_interval_ = found.share, np.array([found.low, found.high])
-    apart = set_apart(domains, model.unknown_label, found)
-    whole = domains._replace(classes=apart.classes, has_unknown=True)
-    return whole, apart, {} if found.is_found else {len(domains.classes): NONE_FOUND}
-
-
-def never_given(model: Any) -> dict[int, str]:
-    """Return the position of the class of unknown rows and why no row gets its label, nothing if one may."""
-    has_none = getattr(model, "unknown_share_", 1.0) == 0.0
-    return {len(model.classes_) - 1: NONE_FOUND} if has_none else {}
+    if not found.is_found:
+        return domains, domains
+    apart = set_apart(domains, model.unknown_label, found.rows)
+    return domains._replace(classes=apart.classes, has_unknown=True), apart
 
 
 def tell_unknown(model: Any) -> list[str]:
     """Return a line on the share of unknown rows, if a fit has looked for them."""
     if not hasattr(model, "unknown_share_"):
         return []
+    if not finds_unknown(model):
+        return [NONE_FOUND]
     low, share, high = (f"{100 * own:.0f}" for own in np.insert(model.unknown_interval_, 1, model.unknown_share_))
-    name = some_names([model.unknown_label])
-    if never_given(model):
-        return [f"rows of no class of the source: none found (at most {high} %), so no row is labelled {name}"]
-    found = f"rows of no class of the source: about {share} % ({low} to {high} %), labelled {name}"
-    return [found + _examples(model.vote_share_[:, -1])]
+    name, bounds = some_names([model.unknown_label]), f"{low} to {high} %"
+    found = f"about {share} % ({bounds}), labelled {name}"
+    if np.ptp(model.unknown_interval_) > WIDEST:
+        found = f"some found, labelled {name}; how many there are can't be told ({bounds})"
+    return [f"rows of no class of the source: {found}{_examples(model.vote_share_[:, -1])}"]
 
 
 def _examples(shares: NDArray[np.float64]) -> str:
-    """Return the positions of the rows with the largest shares of votes."""
+    """Return the numbers of the rows with the largest shares of votes."""
     rows = np.argsort(-shares, kind="stable")
-    named = [str(row) for row in rows[shares[rows] > 0][:N_EXAMPLES].tolist()]
-    return f"; the surest, counted from 0, are rows {', '.join(named)}" if named else ""
+    named = [str(1 + row) for row in rows[shares[rows] > 0][:N_EXAMPLES].tolist()]
+    return f"; the surest, counted from 1, are rows {', '.join(named)}" if named else ""

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import (
 )
 
 from adrem.exceptions import ParameterError
+from adrem.runtime.notices import NamingText
 
 LossName = Literal["hinge", "log_loss"]
 TargetLabels = Literal["ignore", "use"]
@@ -52,4 +53,14 @@ def check_params(estimator: Any) -> None:
         try:
             validate_parameter_constraints(allowed, {name: value}, caller_name=owner)
         except InvalidParameterError as error:
-            raise ParameterError(str(error), name) from error
+            raise ParameterError(_of_options(name, value, allowed[name]) or str(error), name) from error
+
+
+def _of_options(name: str, value: Any, allowed: list[Any]) -> str:
+    """Return what is wrong with a string where only some are allowed, "" where other values are too."""
+    if not isinstance(value, str) or not all(isinstance(own, (StrOptions, Hidden)) for own in allowed):
+        return ""
+    options = sorted(option for own in allowed if isinstance(own, StrOptions) for option in own.options)
+    return NamingText(
+        f"{{{name}}} {{value!r}} is not one of {{options}}.", value=value, options=", ".join(map(repr, options))
+    )

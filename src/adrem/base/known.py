@@ -110,7 +110,12 @@ def positions_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp
 def classes_of_source(model: Any) -> NDArray[Any]:
     """Return the classes of a fitted model without the label of unknown rows, which is the last if there is one."""
     classes: NDArray[Any] = model.classes_
-    return classes[:-1] if hasattr(model, "unknown_share_") else classes
+    return classes[:-1] if finds_unknown(model) else classes
+
+
+def finds_unknown(model: Any) -> bool:
+    """Return whether a fitted model has found rows of no class of the source, and has a label for them."""
+    return bool(getattr(model, "unknown_share_", 0.0) > 0.0)
 
 
 def known_labels(model: Any) -> NDArray[np.intp] | None:

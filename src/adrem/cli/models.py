@@ -38,6 +38,8 @@ def make_model(method: str, options: dict[str, Any], *, seed: int, jobs: int | N
                 param_hint=MODEL_OPTIONS[name],
             )
     _check_prior(method, params.get("class_prior"))
+    if "unknown_label" in params and params.get("unknown") != "reject":
+        raise typer.BadParameter("It needs --unknown reject.", param_hint="--unknown-label")
     running = {name: value for name, value in (("n_jobs", jobs), ("verbose", 1)) if name in available}
     model.set_params(random_state=seed, **running, **params)
     model.validate_params()

@@ -129,9 +129,17 @@ def _tell_verdict(summary: dict[str, Any], saved: bool) -> None:
             say_wrapped(line)
 
 
+def _why_none(reasons: list[str]) -> str:
+    from adrem.diagnostics.unknown import NO_ESTIMATE
+
+    if NO_ESTIMATE in reasons:
+        return "not estimated: with --unknown reject, neither with nor without labels"
+    return "nothing can be said without labels"
+
+
 def _tell_estimate(estimate: dict[str, Any]) -> None:
     if estimate["reasons"]:
-        say("Estimated accuracy: nothing can be said without labels.")
+        say_wrapped(f"Estimated accuracy: {_why_none(estimate['reasons'])}.")
         for reason in estimate["reasons"]:
             say_wrapped(f"- {reason}")
         return

@@ -46,6 +46,8 @@ PARAMETER_OPTIONS = {
     "keep": "--keep",
     "known": "--known",
     "identifier": "--id",
+    "unknown='reject'": "--unknown reject",
+    "the labels of SourceOnly": "in the column 'source_label'",
 }
 
 

@@ -43,12 +43,10 @@ class Assumptions(NamedTuple):
     by_domain: bool = False
     missing: Mapping[int, str] = MappingProxyType({})
 
-    def with_unknown(self, never_given: Mapping[int, str]) -> Assumptions:
-        """Return the same with a class of unknown rows, which are not drawn, and which no row gets if it is named."""
+    def with_unknown(self) -> Assumptions:
+        """Return the same with a class of unknown rows, which are not drawn."""
         estimate = None if self.estimate is None else np.append(self.estimate, 0.0)
-        return self._replace(
-            prior=np.append(self.prior, 0.0), estimate=estimate, missing={**self.missing, **never_given}
-        )
+        return self._replace(prior=np.append(self.prior, 0.0), estimate=estimate)
 
 
 def assume(wanted: Any, basis: Basis, *, searches: bool) -> Assumptions:

@@ -27,7 +27,6 @@ from adrem.types import FloatArray, Matrix
 # Members of each kind in a fit without a fold, to estimate the accuracy.
 N_REFIT_MEMBERS = 1
 # Shares that differ by no more than this part of the largest are the same number.
-EQUAL = 1e-9
 BELOW_ONE = 1.0 - 1e-12
 Shares = NDArray[np.float64]
 
@@ -71,7 +70,8 @@ class Committee(MissingClasses, DomainClassifier):
         Classes that are known to be in the target, so that "auto" never takes them for missing.
     unknown : {"ignore", "reject"}, default="ignore"
         "reject" looks for target rows that belong to no class of the source, keeps them out of the draws, and labels
-        them, and new rows like them, with ``unknown_label``, which is then the last of ``classes_``.
+        them, and new rows like them, with ``unknown_label``, which is then the last of ``classes_``. If none are found,
+        the fit is that of "ignore".
     unknown_label : str or number, default="unknown"
         The label of such rows. Where labels are numbers it must be a number.
     distill : bool, default=False
@@ -99,7 +99,7 @@ class Committee(MissingClasses, DomainClassifier):
     left_out_ : dict of str to str
         The kinds that do not vote, and why.
     home_accuracy_ : ndarray of shape (n_kinds,)
-        Mean accuracy over the classes of each kind's classifier of the source on held-out source rows. Absent
+        Mean accuracy over the classes of the source of each kind's classifier on held-out source rows. Absent
         if a class has fewer than three.
     agreement_ : ndarray of shape (n_kinds, n_kinds)
         Share of the target rows on which two kinds agree.
@@ -257,10 +257,12 @@ class Committee(MissingClasses, DomainClassifier):
     def _shares_text(self) -> str:
         shares = shares_of_source(self)
         listed = ", ".join(f"{label} {share:.2f}" for label, share in zip(self.classes_.tolist(), shares, strict=False))
-        if np.ptp(shares[shares > 0]) <= EQUAL * shares.max():
-            return "assumed equal"
+        if not isinstance(self.class_prior, str):
+            return f"as given, {listed}"
+        if self.class_prior == "source":
+            return f"as in the source, {listed}"
         is_estimate = np.array_equal(shares, getattr(self, "class_prior_check_", np.zeros(0))[: len(shares)])
-        return f"{'estimated' if is_estimate else 'as given'}, {listed}"
+        return f"estimated, {listed}" if is_estimate else "assumed equal"
 
     def label_blocks(self, rows: Matrix) -> NDArray[np.intp]:
         """Return positions of classes as `predict` computes them."""

@@ -45,7 +45,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
     kind_seed, prior_seed, linear_seed, unknown_seed = seeds
     kinds, left_out = _choose_kinds(model, domains)
     head = {"tol": model.tol, "memory_limit": model.memory_limit, "device": model.device}
-    whole, domains, never_given = apart_for(model, domains, lambda given: view_of_unknown(given, head), unknown_seed)
+    whole, domains = apart_for(model, domains, lambda given: view_of_unknown(given, head), unknown_seed)
     known = without_unknown(domains)
     protected = read_protected(model.protected_classes, known)
     settings = Settings(model.n_estimators, model.n_iter, model.n_jobs, head)
@@ -68,7 +68,7 @@ def fit_committee(model: Any, domains: Domains, seeds: list[np.random.SeedSequen
         left_out = {**left_out, **dear}
     assumed = assume(model.class_prior, basis, searches=searches)
     if domains.has_unknown:
-        assumed = assumed.with_unknown(never_given)
+        assumed = assumed.with_unknown()
     if assumed.by_domain:
         kinds, alike = by_domain(kinds)
         left_out, seats = {**left_out, **alike}, _of_rows_as_given(seats)

@@ -106,7 +106,8 @@ def fit_seat(
     rows = head.begin(domains, as_integer(fold_seed), _work(domains, settings, n_folds=head.n_folds))
     task = without(Task(rows, prior, None, _mixing(kind, domains, settings.head["device"])), settings.absent)
     with task.machine.guard():
-        held_out, home_accuracy = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
+        held_out = _held_out(task, as_integer(fold_seed), soft=kind.classifier == "logistic")
+        home_accuracy = _accuracy(held_out, domains)
         if least >= RISES_ABOVE and home_accuracy < least:
             return Seat(kind.name, viewed.view, Voter(), home_accuracy, held_out)
         members = _train(kind, task, rows.train_source(), settings, member_seeds)
@@ -129,12 +130,12 @@ def _mixing(kind: Kind, domains: Domains, device: str) -> Mixing | None:
     return Mixing(nearest(domains.X_target, DEFAULT_NEIGHBORS, device=device))
 
 
-def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
-    """Return the shares for source rows by classifiers of the source without them, and their accuracy."""
+def _held_out(task: Task, seed: int, *, soft: bool) -> Shares:
+    """Return the shares for source rows by classifiers of the source without them, equal ones for too rare classes."""
     rows, n_source = task.rows, task.rows.n_source
     shares = np.full((n_source, len(task.prior)), 1.0 / len(task.prior))
     if not _has_folds(rows.labels, rows.weights, len(task.prior)):
-        return shares, float("nan")
+        return shares
     labels = np.concatenate([rows.labels, np.zeros(rows.n_target, np.intp)])
     weights = np.concatenate([rows.weights, np.zeros(rows.n_target)])
     held = make_folds(labels, weights, seed)
@@ -143,7 +144,7 @@ def _held_out(task: Task, seed: int, *, soft: bool) -> tuple[Shares, float]:
     for own, out in zip(scores, held, strict=True):
         part = own[out]
         shares[out[:n_source]] = probabilities(part) if soft else votes_of(iter([part])).shares
-    return shares, _accuracy(shares, rows.labels, rows.weights)
+    return shares
 
 
 def _has_folds(labels: NDArray[np.intp], weights: NDArray[np.float64], n_classes: int) -> bool:
@@ -151,10 +152,16 @@ def _has_folds(labels: NDArray[np.intp], weights: NDArray[np.float64], n_classes
     return bool(np.bincount(labels[weights > 0], minlength=n_classes).min() >= N_FOLDS)
 
 
-def _accuracy(shares: Shares, labels: NDArray[np.intp], weights: NDArray[np.float64]) -> float:
-    """Return the mean accuracy over the classes."""
-    hits = np.bincount(labels, weights * (shares.argmax(axis=1) == labels), minlength=shares.shape[1])
-    return float(np.mean(hits / np.bincount(labels, weights, minlength=shares.shape[1])))
+def _accuracy(shares: Shares, domains: Domains) -> float:
+    """Return the mean accuracy over the classes of the source, NaN if a class has fewer rows than folds."""
+    labels, weights = domains.labels, domains.weights
+    if not _has_folds(labels, weights, len(domains.classes)):
+        return float("nan")
+    right, every = (
+        np.bincount(labels, own)[: domains.n_of_source]
+        for own in (weights * (shares.argmax(axis=1) == labels), weights)
+    )
+    return float(np.mean(right / every))
 
 
 def _train(
@@ -196,11 +203,10 @@ def held_out_by(train: Callable[[NDArray[np.bool_]], Voter], domains: Domains, s
     """Return the shares for source rows by classifiers that `train` fits without them, and their accuracy."""
     labels, weights, n_classes = domains.labels, domains.weights, len(domains.classes)
     shares = np.full((len(labels), n_classes), 1.0 / n_classes)
-    if not _has_folds(labels, weights, n_classes):
-        return shares, float("nan")
-    for held in make_folds(labels, weights, seed):
-        shares[held] = train(~held).shares(domains.X_source[held])
-    return shares, _accuracy(shares, labels, weights)
+    if _has_folds(labels, weights, n_classes):
+        for held in make_folds(labels, weights, seed):
+            shares[held] = train(~held).shares(domains.X_source[held])
+    return shares, _accuracy(shares, domains)
 
 
 def weighted(seat: Seat, weight: float, absent: Collection[int] = ()) -> Seat:

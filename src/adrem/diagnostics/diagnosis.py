@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from adrem.base.classifier import check_model
-from adrem.base.known import classes_of_source, known_labels
+from adrem.base.known import classes_of_source, finds_unknown, known_labels
 from adrem.base.pipelines import unwrap
 from adrem.base.reading import UNKNOWN
 from adrem.base.scoring import by_class
@@ -381,7 +381,7 @@ class Examination:
             return []
         n_rows = _rows_with(self.domains) if sp.issparse(self.domains.X_source) else None
         before = self.baseline.coef_[0]
-        if hasattr(self.model, "unknown_share_"):  # a class that the classifier of the source does not know
+        if finds_unknown(self.model):  # a class that the classifier of the source does not know
             before = np.concatenate([by_class(before.T).T, np.zeros((1, before.shape[1]))])
         return class_features(self.labels, self.names, before, self.model.coef_, n_rows=n_rows)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adrem.base.known import classes_of_source
+from adrem.base.known import classes_of_source, finds_unknown
 from adrem.base.validation import Domains
 from adrem.diagnostics.map import some_rows
 from adrem.diagnostics.scores import BLANK, as_text
@@ -21,8 +21,8 @@ NO_ESTIMATE = (
 # Rows of each domain in which unknown ones are looked for.
 MOST_SEARCHED = 2000
 UNKNOWN_ROWS = (
-    "About {share} of the target rows ({low} to {high}) seem to be of no class of the source. If that is so, set "
-    "{unknown} to 'reject'."
+    "About {share} of the target rows ({low} to {high}) seem to be of no class of the source. If that is so, use "
+    "{unknown='reject'}."
 )
 
 
@@ -52,15 +52,15 @@ def doubt_of_classes(model: Any, domains: Domains, rng: np.random.Generator) -> 
 def assumed_prior(model: Any) -> NDArray[np.float64] | None:
     """Return the class shares that a model assumes in the target, also of unknown rows; None if it assumes none."""
     prior: NDArray[np.float64] | None = getattr(model, "class_prior_", None)
-    share = getattr(model, "unknown_share_", None)
-    if prior is None or share is None:
+    if prior is None or not finds_unknown(model):
         return prior
+    share = model.unknown_share_
     return np.append((1.0 - share) * prior[:-1], share)
 
 
 def with_unknown(model: Any, truth: Any) -> Any:
     """Return true labels, those of no class of the source as the label of unknown rows if the model has one."""
-    if truth is None or not hasattr(model, "unknown_share_"):
+    if truth is None or not finds_unknown(model):
         return truth
     labels = np.asarray(truth, dtype=object)
     named = {as_text(label) for label in classes_of_source(model).tolist()}

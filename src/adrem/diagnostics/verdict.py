@@ -30,6 +30,12 @@ OF_ONE_FAMILY = (
     "prefer the label of the source alone."
 )
 
+FEWER_BEFORE = (
+    "{reason} But before, very few rows were labelled {named}: with fewer classes, neighbours agree more. If there are "
+    "few or no such rows in the target, set {class_prior}; if there are more, the source's classifier misses them. "
+    "Look at some rows that changed: the labels before are {the labels of SourceOnly}."
+)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -143,8 +149,7 @@ def _less_agreement(reason: str, recovered: list[Any]) -> Verdict:
     """Return the verdict if neighbours agree less, which proves nothing if there were fewer classes before."""
     if not recovered:
         return Verdict("source", [reason])
-    before = f"But before, very few rows were labelled {some_names(recovered)}"
-    return Verdict("unsure", [f"{reason} {before}: with fewer classes, neighbours agree more."])
+    return Verdict("unsure", [NamingText(FEWER_BEFORE, reason=reason, named=some_names(recovered))])
 
 
 def _percent(share: float) -> str:
