@@ -46,7 +46,8 @@ def test_files_with_rows_of_no_class(adrem: Command, pair: DomainPair, tmp_path:
     told = " ".join(err.split())
     assert "- rows of no class of the source: about" in told
     assert "counted from 1, are rows" in told
-    assert "Estimated accuracy: not estimated: with --unknown reject, neither with nor without labels." in told
+    again = " ".join(adrem(*WORDS, "--unknown-label", "other", *files, "--force").err.split())
+    assert "Estimated accuracy: not estimated: with --unknown reject, neither with nor without labels." in again
     page = (tmp_path / "p.html").read_text()
     assert "Rows of no class of the source: about" in page
     assert adrem("predict", "m.adrem", "new.csv", "-o", "again.csv").code == 0

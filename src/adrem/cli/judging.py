@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from adrem.columns.known_labels import CHOSEN, PROBABILITY
 from adrem.exceptions import InvalidDataError
 
@@ -57,15 +55,23 @@ def plain_estimate(examined: Examination, reasons: list[str], pair: Pair) -> dic
 def _why_unused(examined: Examination, pair: Pair) -> str:
     """Return why known labels have no part in the estimate; nothing if they have one, or none is known."""
     given = [] if pair.given is None else pair.given.tolist()
-    is_given = np.array([label is not None for label in given], dtype=bool)
-    if not is_given.any():
+    n_given = sum(label is not None for label in given)
+    if not n_given:
         return ""
-    text = f"The {np.count_nonzero(is_given)} known labels are not used for the estimate: "
+    text = f"The {n_given} known labels are not used for the estimate: "
     if examined.verdict.choice == "source":
         return f"{text}it is for the labels of the source alone, which are written."
-    if pair.known_probability is None or not np.any(pair.known_probability[is_given] < 1.0):
+    if not _has_random_labels(pair):
         return (
             f"{text}it is not known that their rows are random (columns {CHOSEN!r} and {PROBABILITY!r}, as adrem ask "
             "writes them)."
         )
     return ""
+
+
+def _has_random_labels(pair: Pair) -> bool:
+    """Return whether labels of rows are known that were drawn at random."""
+    if pair.given is None or pair.known_probability is None:
+        return False
+    given = zip(pair.given.tolist(), pair.known_probability.tolist(), strict=True)
+    return any(label is not None and probability < 1.0 for label, probability in given)
