@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from adrem.columns.known_labels import CHOSEN, PROBABILITY
 from adrem.exceptions import InvalidDataError
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ def plain_estimate(examined: Examination, reasons: list[str], pair: Pair) -> dic
 
 def _why_unused(examined: Examination, pair: Pair) -> str:
     """Return why known labels have no part in the estimate; nothing if they have one, or none is known."""
+    from adrem.columns.known_labels import CHOSEN, PROBABILITY
+
     given = [] if pair.given is None else pair.given.tolist()
     n_given = sum(label is not None for label in given)
     if not n_given:
