@@ -428,7 +428,7 @@ def test_scaled_kinds_ignore_the_scale(blobs: DomainPair, scale: float) -> None:
         ({"class_prior": [0.5, 0.6, 0.1]}, "must be a distribution, shares of at least 0 that sum to 1"),
         ({"class_prior": {0: 0.5, 9: 0.5}}, r"names the classes \[0, 9\], the source has \[0, 1, 2\]"),
         ({"n_jobs": 0}, "n_jobs == 0"),
-        ({"device": "tpu"}, "'device' parameter"),
+        ({"device": "tpu"}, "device 'tpu' is not one of 'auto', 'cpu', 'cuda'"),
     ],
 )
 def test_fit_rejects_bad_parameters(blobs: DomainPair, params: dict[str, Any], message: str) -> None:

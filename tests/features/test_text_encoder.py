@@ -173,7 +173,7 @@ def test_another_model_than_that_of_the_fit_is_refused(encoder: TextEncoder, mod
     [
         ({"max_tokens": 65}, "max_tokens is 65, and tiny takes 64 at most"),
         ({"max_tokens": 0}, "'max_tokens' parameter of TextEncoder"),
-        ({"chunks": "all"}, "'chunks' parameter of TextEncoder"),
+        ({"chunks": "all"}, "chunks 'all' is not one of 'first', 'mean'"),
         ({"device": "cuda"}, "onnxruntime finds no GPU here"),
         ({"model": "resnet50"}, "resnet50 encodes images"),
         ({"cache": True}, "'cache' parameter"),
