@@ -25,8 +25,8 @@ def needs_spark() -> None:
     """Skip a test module if Spark is not available."""
     pytest.importorskip("pyspark", reason='needs pyspark: pip install "adrem[spark]"')
     if shutil.which("java") is None:
-        # Nothing in the modules that import this one runs without Java.
-        pytest.skip("Spark runs on a Java virtual machine: install a JDK 17", allow_module_level=True)
+        # Spark starts a Java virtual machine for every session: no test of these modules can run without one.
+        pytest.skip("Spark needs a Java virtual machine, and there is none: install a JDK 17", allow_module_level=True)
 
 
 def start_spark(master: str, folder: Path, **settings: str) -> Any:
